@@ -1,0 +1,1 @@
+"""What the games are: cells, stacks, turns, rules and records; standard library only."""

@@ -1,0 +1,1 @@
+"""From frames to a believed position: sources, stillness, reading, following."""
