@@ -1,0 +1,242 @@
+"""calibration.json: what was measured at a table, with its quality, date and source."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from calibration.camera import Camera, Floats, Lens
+from calibration.errors import CalibrationError, StoreError
+
+VERSION = 1
+FILE_NAME = "calibration.json"
+
+
+@dataclass(frozen=True, slots=True)
+class LensRecord:
+    """A lens as it was measured, or assumed; belongs to the camera and serves every table."""
+
+    lens: Lens
+    method: str  # `charuco`, `chess`, or `assumed` where nobody measured it
+    rms_px: float
+    verdict: str
+    date: str = ""
+    source: str = ""
+    focal_error: float = 0.0  # standard deviation, as a part of the focal length
+    views: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PastPose:
+    """Where a camera stood before it was moved or calibrated anew."""
+
+    rotation: Floats
+    translation_mm: Floats
+    until: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class CameraRecord:
+    """A camera in its place, how it was found and how well."""
+
+    camera: Camera
+    method: str  # `markers`, `grid`, `frame`, `corners`
+    rms_px: float
+    verdict: str
+    date: str = ""
+    source: str = ""
+    lens_method: str = "assumed"
+    error_mm: Mapping[str, float] = field(default_factory=dict)  # height in mm -> error in mm
+    history: tuple[PastPose, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)  # whatever else a method needs to keep
+
+    def moved_to(self, camera: Camera, *, until: str, why: str) -> "CameraRecord":
+        """The same camera in a new place; the old one goes to the history."""
+        past = PastPose(self.camera.rotation, self.camera.translation_mm, until, why)
+        return replace(self, camera=camera, history=(*self.history, past)[-20:])
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Everything measured at one table."""
+
+    cameras: Mapping[str, CameraRecord] = field(default_factory=dict)
+    lenses: Mapping[str, LensRecord] = field(default_factory=dict)
+    board: Mapping[str, Any] = field(default_factory=dict)  # measured sizes that were "auto"
+    colours: Mapping[str, Any] | None = None  # of calibration.colour, which also names its sidecar
+
+    def with_camera(self, name: str, record: CameraRecord) -> "Calibration":
+        """The same with one camera set."""
+        return replace(self, cameras={**self.cameras, name: record})
+
+    def with_lens(self, name: str, record: LensRecord) -> "Calibration":
+        """The same with one lens set."""
+        return replace(self, lenses={**self.lenses, name: record})
+
+    def camera(self, name: str) -> Camera:
+        """A calibrated camera by name; raises CalibrationError."""
+        record = self.cameras.get(name)
+        if record is None:
+            raise CalibrationError(
+                f"camera {name!r} has no pose yet; run `kiebitz calibrate pose` first"
+            )
+        return record.camera
+
+
+def read(folder: Path) -> Calibration:
+    """The calibration of a table folder; an empty one where there is none yet."""
+    path = folder / FILE_NAME
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Calibration()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"cannot read {str(path)!r}: {error}") from error
+    try:
+        data = json.loads(text)
+        version = data.get("version")
+        if version == VERSION:
+            return _calibration(data)
+    except (CalibrationError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"{str(path)!r} is damaged ({error!s:.120}); delete it and calibrate again"
+        ) from error
+    raise StoreError(
+        f"{str(path)!r} has version {version!r}, this program knows {VERSION}; "
+        "update the program, or delete the file and calibrate again"
+    )
+
+
+def write(folder: Path, calibration: Calibration) -> None:
+    """Replaces the calibration of a table folder, wholly or not at all."""
+    path = folder / FILE_NAME
+    waiting = path.with_name(f".{FILE_NAME}.{os.getpid()}")
+    try:
+        waiting.write_text(json.dumps(_data(calibration), indent=1) + "\n", encoding="utf-8")
+        waiting.replace(path)
+    except OSError as error:
+        raise StoreError(f"cannot write {str(path)!r}: {error}") from error
+
+
+def _calibration(data: Mapping[str, Any]) -> Calibration:
+    return Calibration(
+        cameras={name: _camera(entry) for name, entry in data.get("cameras", {}).items()},
+        lenses={name: _lens(entry) for name, entry in data.get("lenses", {}).items()},
+        board=dict(data.get("board", {})),
+        colours=data.get("colours"),
+    )
+
+
+def _lens(entry: Mapping[str, Any]) -> LensRecord:
+    width, height = entry["size"]
+    return LensRecord(
+        lens=Lens((width, height), entry["matrix"], entry["distortion"]),
+        method=str(entry.get("method", "")),
+        rms_px=float(entry.get("rms_px", 0.0)),
+        verdict=str(entry.get("verdict", "")),
+        date=str(entry.get("date", "")),
+        source=str(entry.get("source", "")),
+        focal_error=float(entry.get("focal_error", 0.0)),
+        views=int(entry.get("views", 0)),
+    )
+
+
+_CAMERA_KEYS = [
+    "size",
+    "matrix",
+    "distortion",
+    "rotation",
+    "translation_mm",
+    "rms_px",
+    "method",
+    "date",
+    "source",
+    "verdict",
+    "lens_method",
+    "error_mm",
+    "history",
+]
+
+
+def _camera(entry: Mapping[str, Any]) -> CameraRecord:
+    lens = _lens(entry).lens
+    return CameraRecord(
+        camera=Camera.of(lens, entry["rotation"], entry["translation_mm"]),
+        method=str(entry.get("method", "")),
+        rms_px=float(entry.get("rms_px", 0.0)),
+        verdict=str(entry.get("verdict", "")),
+        date=str(entry.get("date", "")),
+        source=str(entry.get("source", "")),
+        lens_method=str(entry.get("lens_method", "assumed")),
+        error_mm={str(k): float(v) for k, v in entry.get("error_mm", {}).items()},
+        history=tuple(_past(lens, p) for p in entry.get("history", ())),
+        more={k: v for k, v in entry.items() if k not in _CAMERA_KEYS},
+    )
+
+
+def _past(lens: Lens, entry: Mapping[str, Any]) -> PastPose:
+    place = Camera.of(lens, entry["rotation"], entry["translation_mm"])
+    return PastPose(
+        place.rotation, place.translation_mm, str(entry.get("until", "")), str(entry.get("why", ""))
+    )
+
+
+def _data(calibration: Calibration) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "version": VERSION,
+        "cameras": {name: _camera_data(r) for name, r in calibration.cameras.items()},
+        "lenses": {name: _lens_record_data(r) for name, r in calibration.lenses.items()},
+        "board": dict(calibration.board),
+    }
+    if calibration.colours is not None:
+        data["colours"] = dict(calibration.colours)
+    return data
+
+
+def _lens_data(lens: Lens) -> dict[str, Any]:
+    return {
+        "size": list(lens.size),
+        "matrix": lens.matrix.tolist(),
+        "distortion": lens.distortion.tolist(),
+    }
+
+
+def _lens_record_data(record: LensRecord) -> dict[str, Any]:
+    return {
+        **_lens_data(record.lens),
+        "method": record.method,
+        "rms_px": record.rms_px,
+        "verdict": record.verdict,
+        "date": record.date,
+        "source": record.source,
+        "focal_error": record.focal_error,
+        "views": record.views,
+    }
+
+
+def _camera_data(record: CameraRecord) -> dict[str, Any]:
+    return {
+        **_lens_data(record.camera.lens),
+        "rotation": record.camera.rotation.tolist(),
+        "translation_mm": record.camera.translation_mm.tolist(),
+        "rms_px": record.rms_px,
+        "method": record.method,
+        "verdict": record.verdict,
+        "date": record.date,
+        "source": record.source,
+        "lens_method": record.lens_method,
+        "error_mm": dict(record.error_mm),
+        "history": [
+            {
+                "rotation": p.rotation.tolist(),
+                "translation_mm": p.translation_mm.tolist(),
+                "until": p.until,
+                "why": p.why,
+            }
+            for p in record.history
+        ],
+        **record.more,
+    }
