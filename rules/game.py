@@ -190,6 +190,8 @@ class Setup:
     """What a table decides before the first turn; what is left out is the game's default.
 
     `details` holds what only one game knows, such as QBQ's corners or CUBE's cards, as texts.
+    What belongs to one player ends in a dot and the id: `corner.B` is what stands as `corner` in
+    that player's entry of table.toml.
     """
 
     board: Board | None = None
