@@ -300,7 +300,7 @@ class KewbzGame:
             return
         square = geometry.square_at(position.base, placed)
         if square:
-            yield Break("kewbz.square", here + square)
+            yield Break("kewbz.square", here + square, (("cell", str(here[0])),))
         elif position.base and not geometry.open_cells(position.base) >> placed & 1:
             yield Break("kewbz.not-adjacent", here)
 
@@ -424,7 +424,8 @@ class KewbzGame:
         for place in _bits(position.base):
             square = geometry.square_at(position.base, place)
             if square and geometry.cell(place) < min(square):
-                found.append(Break("kewbz.square", (geometry.cell(place), *square)))
+                cell = geometry.cell(place)
+                found.append(Break("kewbz.square", (cell, *square), (("cell", str(cell)),)))
         high = tuple(sorted(cell for cell, stack in stacks.items() if len(stack) > TOWER))
         if high:
             found.append(Break("kewbz.stack-over-cap", high))

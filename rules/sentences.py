@@ -37,16 +37,20 @@ def sentence(
     code: str, language: str, cells: Sequence[Cell] = (), facts: Mapping[str, object] | None = None
 ) -> str:
     """The sentence of a code such as `kewbz.square`, with its cells and facts filled in."""
-    game, _, slug = code.partition(".")
-    entry = catalogue(game)[slug]
+    entry = entry_of(code)
     text = entry.get(language, entry["en"])
     return _Lenient().vformat(text, (), {"cells": cell_names(cells, language), **(facts or {})})
 
 
 def clause(code: str) -> str:
     """Where the rulebook says it."""
+    return entry_of(code)["clause"]
+
+
+def entry_of(code: str) -> dict[str, str]:
+    """The catalogue's entry of a code; what all games share stands in `shared.toml`."""
     game, _, slug = code.partition(".")
-    return catalogue(game)[slug]["clause"]
+    return catalogue(game).get(slug) or catalogue("shared")[slug]
 
 
 _AND = {"en": "and", "de": "und", "fr": "et", "es": "y", "nl": "en"}
