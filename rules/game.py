@@ -216,6 +216,8 @@ class GameSpec:
     sizes: tuple[int, int]
     make: Callable[[Setup], Game[Any]]
     details: tuple[str, ...] = ()
+    # slugs of breaches that further changes in the same turn may mend: not told before it is over
+    mendable: tuple[str, ...] = ()
 
     def option(self, key: str) -> Option:
         """The option of this key; raises UnknownName."""

@@ -509,4 +509,5 @@ SPEC = GameSpec(
     ),
     sizes=(5, 12),
     make=KewbzGame,
+    mendable=("stack-missing", "must-place"),
 )

@@ -1,0 +1,313 @@
+"""The referee: fed what stood on the table each time it was still, it tells what happened.
+
+It believes in a position before the open turn and explains every scene from there: nothing
+changed, a legal turn, a turn that still owes something, two turns at once, an illegal turn, or a
+table in disorder, on which it keeps silent until the position stands again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rules.book import Book, OpenTurn
+from rules.cells import Cell
+from rules.errors import RulesError
+from rules.events import Event, names
+from rules.game import Break, Game
+from rules.looks import (
+    Belief,
+    Look,
+    adopted,
+    filled,
+    look,
+    missing_and_new,
+    still_stands,
+    two_turns,
+    variants,
+)
+from rules.record import Record
+from rules.sentences import sentence
+from rules.stacks import Stacks
+from rules.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds and counts before the referee speaks up."""
+
+    missing_s: float = 4.0  # a piece taken off and nothing added: perhaps only nudged (2 to 10)
+    revise_s: float = 3.0  # a piece moved on so soon is the same player's second thought (1 to 5)
+    bonus_s: float = 20.0  # a last bonus that nobody uses is declined (10 to 60)
+    knocked: int = 3  # so many units gone at once are an accident, not a turn
+    doubt: float = 0.05  # an explanation this likely beside the best is worth a question
+
+
+class Referee:
+    """Judges one game after another on one table."""
+
+    def __init__(
+        self, game: Game[Any], language: str = "en", patience: Patience | None = None
+    ) -> None:
+        self.game = game
+        self.phase = "setup"
+        self._patience = patience or Patience()
+        self._book = Book(game, (game.start(),), language)
+        self._seen = Stacks()
+        self._disorder: tuple[Stacks, float] | None = None
+        self._asked: Stacks | None = None
+        self._awaited: Stacks | None = None
+
+    @property
+    def position(self) -> Any:
+        """The position believed in, behind the open turn if that is legal."""
+        return self._book.position
+
+    @property
+    def believed(self) -> Stacks:
+        """What should stand on the table, be it legal or not."""
+        return self._book.standing
+
+    @property
+    def confirmed(self) -> Stacks:
+        """What stood on the table before the open turn."""
+        return self._book.stacks
+
+    @property
+    def record(self) -> Record:
+        """The game so far in the contract's form, illegal turns marked."""
+        return self._book.record()
+
+    def expected(self) -> tuple[Stacks, ...]:
+        """Scenes worth looking for: what any legal turn would make of the position."""
+        return tuple(after.stacks for after in self.game.successors(self.position))
+
+    # --- the scenes --------------------------------------------------------------------------
+
+    def observe(
+        self,
+        t: float,
+        stacks: Stacks,
+        unsure: Mapping[Cell, Mapping[str, float]] | None = None,
+        hidden: Iterable[Cell] = (),
+    ) -> list[Event]:
+        """What a scene that stands still means; the same one again is the passing of time."""
+        seen = filled(stacks, self.believed, hidden)
+        self._seen = seen
+        if self.phase in ("setup", "over"):
+            return self._begin(t, seen) if self.game.is_start(seen) else []
+        if self.phase == "paused" or self._awaited not in (None, seen):
+            return []
+        self._awaited = None
+        chosen = self._settle_doubt(t, seen, unsure or {})
+        if isinstance(chosen, Event):
+            return [chosen]
+        return [] if chosen is None else [*self._play(t, chosen), *self.tick(t)]
+
+    def tick(self, t: float) -> list[Event]:
+        """The passing of time with nothing changed."""
+        if self.phase != "play":
+            return []
+        if self._disorder and t - self._disorder[1] >= self._patience.missing_s:
+            stacks = self._disorder[0]
+            missing, new = missing_and_new(self.believed, stacks)
+            if stacks == self._seen and missing < self._patience.knocked and not new:
+                return self._illegal(t, stacks)
+        opened = self._book.open
+        if opened and opened.legal and opened.seen.owed and t - opened.t >= self._patience.bonus_s:
+            return self._end(t)
+        return []
+
+    def _begin(self, t: float, stacks: Stacks) -> list[Event]:
+        belief = (self.game.start_from(stacks),)
+        self._book = Book(self.game, belief, self._book.language)
+        self._disorder = self._asked = self._awaited = None
+        self.phase = "play"
+        return [Event("phase", t, {"phase": "play"})]
+
+    def _settle_doubt(
+        self, t: float, seen: Stacks, unsure: Mapping[Cell, Mapping[str, float]]
+    ) -> Stacks | Event | None:
+        """The scene to judge; a question where the verdict depends on the doubt."""
+        if not unsure or self._innocent(seen):
+            return seen
+        others = [
+            stacks
+            for stacks, weight in variants(seen, unsure)
+            if weight >= self._patience.doubt and stacks != seen and self._innocent(stacks)
+        ]
+        if not others:
+            return seen
+        if self._asked == seen:
+            return None
+        self._asked = seen
+        cells = sorted({cell for stacks in others for cell in seen.differing(stacks)})
+        choices = {
+            str(cell): list(dict.fromkeys(s.get(cell, "") for s in (seen, *others)))
+            for cell in cells
+        }
+        say = sentence("shared.unsure", self._book.language, cells)
+        return Event("ask", t, {"cells": names(cells), "choices": choices, "say": say})
+
+    def _innocent(self, stacks: Stacks) -> bool:
+        """Whether nobody has done anything wrong if this is what stands there."""
+        if stacks in (self.confirmed, self.believed):
+            return True
+        if look(self.game, self._book.belief, stacks).fine:
+            return True
+        return self._book.open is not None and self._following(self._book.open, stacks) is not None
+
+    # --- turns -------------------------------------------------------------------------------
+
+    def _play(self, t: float, stacks: Stacks) -> list[Event]:
+        book = self._book
+        if stacks in (self.confirmed, self.believed):
+            self._disorder = None
+            return book.take_back(t) if stacks == self.confirmed else []
+        looks, fresh = self._explained(t, stacks)
+        if not looks:
+            return [] if self._in_disorder(t, stacks) else self._illegal(t, stacks)
+        self._disorder = self._asked = None
+        events: list[Event] = []
+        for i, seen in enumerate(looks):
+            if i or fresh:
+                events += book.close(t)
+            events += book.make(t, seen, stacks if i == len(looks) - 1 else seen.after[0].stacks)
+            if seen.kind == "legal" and not seen.owed and book.ended(t):
+                return events + self._end(t)
+        return events
+
+    def _explained(self, t: float, stacks: Stacks) -> tuple[tuple[Look, ...], bool]:
+        """One or two turns that nobody can complain about, and whether a new one begins."""
+        belief, opened = self._book.belief, self._book.open
+        same = look(self.game, belief, stacks)
+        if opened and not (same.fine and self._second_thought(opened, stacks, t)):
+            following = self._following(opened, stacks)
+            if following:
+                return following, True
+        if same.fine:
+            return (same,), False
+        return two_turns(self.game, belief, stacks) or (), False
+
+    def _second_thought(self, opened: OpenTurn, stacks: Stacks, t: float) -> bool:
+        """Whether the open turn is being changed by the player who made it."""
+        if not opened.legal:
+            return True
+        stands = still_stands(self.confirmed, opened.stacks, stacks)
+        return not stands and t - opened.t < self._patience.revise_s
+
+    def _following(self, opened: OpenTurn, stacks: Stacks) -> tuple[Look, ...] | None:
+        """One or two turns after the open one that explain the scene."""
+        after = self._book.after(opened)
+        found = look(self.game, after, stacks)
+        return (found,) if found.fine else two_turns(self.game, after, stacks)
+
+    def _illegal(self, t: float, stacks: Stacks) -> list[Event]:
+        """A change that is part of no legal turn, of whichever player it blames least."""
+        book, opened = self._book, self._book.open
+        events: list[Event] = []
+        seen = self._blamed(book.belief, stacks)
+        if opened and still_stands(self.confirmed, opened.stacks, stacks):
+            later = self._blamed(book.after(opened), stacks)
+            if opened.legal or len(later.breaks) < len(seen.breaks):
+                events = book.close(t)
+                seen = later
+        self._disorder = self._asked = None
+        return [*events, *book.make(t, seen, stacks)]
+
+    def _blamed(self, belief: Belief, stacks: Stacks) -> Look:
+        """The illegal look, without reasons that the rest of the turn may still mend."""
+        seen = look(self.game, belief, stacks)
+        mendable = {f"{self.game.spec.name}.{slug}" for slug in self.game.spec.mendable}
+        told = tuple(b for b in seen.breaks if b.rule not in mendable) or seen.breaks
+        if not told:
+            told = (Break("shared.unexplained", tuple(belief[0].stacks.differing(stacks))),)
+        return replace(seen, kind="illegal", breaks=told)
+
+    def _in_disorder(self, t: float, stacks: Stacks) -> bool:
+        """Whether pieces are only missing: nudged, or knocked over and being restored."""
+        missing, new = missing_and_new(self.believed, stacks)
+        knocked = missing >= self._patience.knocked and missing > new
+        if not knocked and (new or not missing):
+            return False
+        if self._disorder is None or self._disorder[0] != stacks:
+            self._disorder = (stacks, t)
+        return True
+
+    def _end(self, t: float) -> list[Event]:
+        """The last turn is final, and if that ends the game, the game is over."""
+        events = self._book.close(t)
+        ended = self._book.ended(t)
+        if ended:
+            self.phase = "over"
+            events += [ended, Event("phase", t, {"phase": "over"})]
+        return events
+
+    # --- what people decide ------------------------------------------------------------------
+
+    def start(self, t: float) -> list[Event]:
+        """The host begins with the table as it stands, whatever stands there."""
+        if self.game.is_start(self._seen):
+            return self._begin(t, self._seen)
+        events = self._begin(t, self.game.start().stacks)
+        first = self.game.players[0]
+        self._book.belief = adopted(self.game, self._book.belief, self._seen, first)
+        return events
+
+    def pause(self, t: float) -> list[Event]:
+        """Anything may be touched until play goes on."""
+        if self.phase != "play":
+            return []
+        self.phase = "paused"
+        return [Event("phase", t, {"phase": "paused"})]
+
+    def resume(self, t: float) -> list[Event]:
+        """Play goes on if the confirmed position stands again; else what differs is listed."""
+        if self.phase != "paused":
+            return []
+        differing = self.believed.differing(self._seen)
+        if differing:
+            return [Event("phase", t, {"phase": "paused", "cells": names(differing)})]
+        self.phase = "play"
+        return [Event("phase", t, {"phase": "play"})]
+
+    def keep(self, t: float) -> list[Event]:
+        """The players let the illegal turn stand; it stays marked, and play goes on from it."""
+        if self._book.open is None or self._book.open.legal:
+            raise RulesError("there is no illegal turn to keep; the last turn is legal or finished")
+        return self._end(t)
+
+    def undo(self, t: float) -> list[Event]:
+        """The last turn is taken back; nothing is judged until the table shows that."""
+        events = self._book.take_back(t) or self._book.take_back_done(t)
+        if not events:
+            raise RulesError("there is no turn to take back yet")
+        if self.phase == "over":
+            self.phase = "play"
+        self._awaited = self.confirmed
+        return events
+
+    def correct(self, t: float, cells: Mapping[Cell, str]) -> list[Event]:
+        """The players say what really stands on these cells; it is judged like a scene."""
+        stacks = Stacks({**self.believed, **cells})
+        event = Event("corrected", t, {"cells": names(sorted(cells))})
+        self._seen = stacks
+        self._awaited = self._asked = None
+        if self._innocent(stacks):
+            return [event, *self._play(t, stacks)]
+        player = self.position.player
+        events = self._book.close(t)
+        self._book.belief = adopted(self.game, self._book.belief, stacks, player)
+        return [*events, event]
+
+    def answer(self, t: float, cells: Mapping[Cell, str]) -> list[Event]:
+        """The players' answer to a question: what stands on the cells that were asked about."""
+        self._asked = None
+        event = Event("answered", t, {"cells": names(sorted(cells))})
+        return [event, *self.observe(t, Stacks({**self._seen, **cells}))]
+
+    def claim(self, t: float, player: str, card: str) -> list[Event]:
+        """A player lays a card down; only games with cards know such a turn."""
+        events = self._book.claim(t, Turn(player, (), card))
+        return [*events, *self._end(t)] if self._book.open is None else events
