@@ -25,7 +25,7 @@ def run(
 
 def serve_page(table: str | None, port: int, host: str, no_open: bool) -> None:
     """Serve the page until Ctrl-C, and show where it is."""
-    from service.app import create_app
+    from service.first_page import first_page
     from service.web_server import open_browser, serve
 
     def show(url: str) -> None:
@@ -33,4 +33,4 @@ def serve_page(table: str | None, port: int, host: str, no_open: bool) -> None:
         if not no_open:
             open_browser(url)
 
-    serve(create_app(table=table), host=host, port=port, show=show)
+    serve(first_page(table=table), host=host, port=port, show=show)
