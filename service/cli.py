@@ -17,6 +17,7 @@ from service import __version__
 # with commands of its own.
 COMMANDS = {
     "demo": "Watch a game that plays itself, in the browser.",
+    "referee": "Judge a game that is written down, turn by turn.",
     "serve": "Open the page for your table, for everybody in the room.",
     "table": "Describe your table: game, board, colours, cameras.",
 }
