@@ -1,0 +1,282 @@
+"""The referee at a KEWBZ table: what it tells, and when it keeps silent."""
+
+import pytest
+
+from rules.cells import Cell
+from rules.errors import RulesError
+from rules.events import Event
+from rules.kewbz import SPEC
+from rules.referee import Referee
+from rules.stacks import Stacks
+
+
+class Table:
+    """A referee and its clock; scenes are given as mappings, one second apart."""
+
+    def __init__(self) -> None:
+        self.referee = Referee(SPEC.set_up())
+        self.t = 0.0
+        self.events: list[Event] = self.referee.observe(0.0, Stacks())
+
+    def see(self, seconds: float = 1.0, /, **cells: str) -> list[str]:
+        """What a scene is answered with, in short."""
+        self.t += seconds
+        found = self.referee.observe(self.t, Stacks.of(cells))
+        self.events += found
+        return [short(event) for event in found]
+
+
+def short(event: Event) -> str:
+    """An event in one line."""
+    data = event.data
+    if event.event == "turn":
+        end = "final" if data["final"] else "open"
+        breaks = ",".join(b["rule"].partition(".")[2] for b in data["breaks"])
+        return f"{data['n']} {data['player']} {data['move']} {breaks or 'legal'} {end}"
+    if event.event == "owed":
+        return f"{data['n']} owed {data['cells']}"
+    if event.event == "phase":
+        return f"phase {data['phase']}"
+    return f"{event.event} {data.get('n', data.get('cells'))}"
+
+
+def test_an_empty_board_starts_the_game() -> None:
+    """The start position standing still is all it takes."""
+    assert [short(e) for e in Table().events] == ["phase play"]
+
+
+def test_turns_become_final_when_the_next_player_acts() -> None:
+    """A legal turn is told at once and stays open until the opponent's cube stands."""
+    table = Table()
+
+    assert table.see(d4="B") == ["1 B +d4B legal open"]
+    assert table.see(d4="B", d5="Y") == ["1 B +d4B legal final", "2 Y +d5Y legal open"]
+
+
+def test_an_owed_cube_is_told_and_not_flagged() -> None:
+    """The placed cube comes first and its tower cube after; nobody is blamed between."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+
+    assert table.see(d4="B", d5="Y", c5="B")[-1] == "3 owed {'d5': 1}"
+    assert table.see(d4="B", d5="YB", c5="B") == ["3 B +c5B +d5B legal open"]
+
+
+def test_a_tower_cube_first_is_waited_for() -> None:
+    """Stacking before placing is told as something still owed."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+
+    assert table.see(d4="B", d5="YB")[-1].startswith("3 owed")
+    assert table.see(d4="B", d5="YB", c5="B") == ["3 B +c5B +d5B legal open"]
+
+
+def test_an_illegal_turn_taken_back_stays_in_the_record() -> None:
+    """The referee notices by itself that the cube is gone again, and the record keeps both."""
+    table = Table()
+    table.see(d4="B")
+
+    assert table.see(d4="B", h8="Y") == ["1 B +d4B legal final", "2 Y +h8Y not-adjacent open"]
+    assert table.see(d4="B") == ["taken-back 2"]
+    assert table.see(d4="B", d5="Y") == ["3 Y +d5Y legal open"]
+    assert [str(line) for line in table.referee.record.lines] == ["B +d4B", "Y +h8Y", "Y +d5Y"]
+
+
+def test_an_illegal_turn_is_kept_by_a_decision() -> None:
+    """After a tap on keep, play goes on from what stands there, and the old breach is no longer told."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", h8="Y")
+
+    kept = [short(e) for e in table.referee.keep(10.0)]
+
+    assert kept == ["2 Y +h8Y not-adjacent final", "kept 2"]
+    assert table.see(d4="B", h8="Y", g7="B") == ["3 B +g7B legal open"]
+    assert str(table.referee.record.lines[1]) == "Y +h8Y kept"
+
+
+def test_the_next_players_action_keeps_an_illegal_turn() -> None:
+    """Whoever plays on accepts what stands there."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", h8="Y")
+
+    assert table.see(d4="B", h8="Y", d5="B") == [
+        "2 Y +h8Y not-adjacent final",
+        "kept 2",
+        "3 B +d5B legal open",
+    ]
+
+
+def test_a_forgotten_tower_cube_is_flagged_when_the_next_player_acts() -> None:
+    """Until then it is only owed."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d4="B", d5="Y", c5="B")
+
+    assert table.see(d4="B", d5="Y", c5="B", e5="Y") == [
+        "3 B +c5B stack-missing final",
+        "kept 3",
+        "4 owed {'d5': 1}",
+    ]
+
+
+def test_two_turns_in_one_look_are_two_turns() -> None:
+    """Fast players are not blamed for being fast."""
+    table = Table()
+
+    assert table.see(d4="B", d5="Y") == [
+        "1 B +d4B legal open",
+        "1 B +d4B legal final",
+        "2 Y +d5Y legal open",
+    ]
+
+
+def test_the_wrong_colour_is_flagged() -> None:
+    """Yellow may not begin."""
+    assert Table().see(d4="Y") == ["1 B +d4Y wrong-colour open"]
+
+
+def test_a_second_thought_replaces_the_open_turn() -> None:
+    """A cube that is moved on before the opponent plays is the same turn."""
+    table = Table()
+    table.see(d4="B")
+
+    assert table.see(e4="B") == ["1 B +e4B legal open"]
+
+
+def test_a_nudged_cube_is_not_told_before_it_stays_away() -> None:
+    """A cube that is missing for a moment and comes back was only touched."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d4="B", d5="Y", e4="B")
+    table.see(d4="B", d5="YB", e4="B")
+
+    assert table.see(d5="YB", e4="B") == []
+    assert table.see(d4="B", d5="YB", e4="B") == []
+
+
+def test_a_cube_that_stays_away_is_told() -> None:
+    """Cubes may not be taken off the board."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+
+    assert table.see(d5="Y") == []
+    assert table.see(5.0, d5="Y")[-1].endswith("-d4 cube-moved open")
+    assert table.see(d4="B", d5="Y") == ["taken-back 3"]
+
+
+def test_a_knocked_over_structure_is_restored_in_silence() -> None:
+    """Many cubes missing are an accident; nothing is judged until the position stands again."""
+    table = Table()
+    stacks = {"d4": "B", "d5": "YB", "c5": "B", "e5": "Y"}
+    table.referee.observe(1.0, Stacks.of(stacks))
+    table.referee.start(1.0)
+
+    assert table.see(c5="B") == []
+    assert table.see(60.0, c5="B", d4="B") == []
+    assert table.see(**stacks) == []
+    assert table.see(**stacks, d3="B")[0].startswith("1 owed")
+
+
+def test_doubt_is_asked_about_only_where_it_matters() -> None:
+    """An unsure cell is a question if one answer is legal and the likelier one is not."""
+    table = Table()
+    table.see(d4="B")
+    doubt = {Cell.parse("d5"): {"B": 0.6, "Y": 0.4}}
+
+    asked = table.referee.observe(2.0, Stacks.of({"d4": "B", "d5": "B"}), doubt)
+    again = table.referee.observe(3.0, Stacks.of({"d4": "B", "d5": "B"}), doubt)
+    answered = table.referee.answer(4.0, {Cell.parse("d5"): "Y"})
+
+    assert [e.event for e in asked] == ["ask"]
+    assert asked[0].data["choices"] == {"d5": ["B", "Y"]}
+    assert again == []
+    assert [short(e) for e in answered] == [
+        "answered ['d5']",
+        "1 B +d4B legal final",
+        "2 Y +d5Y legal open",
+    ]
+
+
+def test_an_unknown_lower_cube_is_what_it_was() -> None:
+    """A colour that no camera sees is remembered."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d4="B", d5="Y", c5="B")
+
+    found = table.referee.observe(9.0, Stacks.of({"d4": "B", "d5": "?B", "c5": "B"}))
+
+    assert [short(e) for e in found] == ["3 B +c5B +d5B legal open"]
+
+
+def test_a_paused_table_may_be_touched() -> None:
+    """Play goes on when the confirmed position stands again, and what differs is listed."""
+    table = Table()
+    table.see(d4="B")
+    table.referee.pause(2.0)
+
+    assert table.see() == []
+    assert [e.data for e in table.referee.resume(4.0)] == [{"phase": "paused", "cells": ["d4"]}]
+    assert table.see(d4="B") == []
+    assert [short(e) for e in table.referee.resume(6.0)] == ["phase play"]
+
+
+def test_undo_waits_for_the_table() -> None:
+    """A turn taken back by a tap is not read again while its cube still stands."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+
+    assert [short(e) for e in table.referee.undo(3.0)] == ["taken-back 2"]
+    assert table.see(d4="B", d5="Y") == []
+    assert table.see(d4="B") == []
+    assert table.see(d4="B", e5="Y") == ["2 Y +e5Y legal open"]
+
+
+def test_undo_goes_back_turn_by_turn_to_the_beginning() -> None:
+    """Each undo takes one turn; before the first there is none."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.referee.undo(3.0)
+
+    assert [short(e) for e in table.referee.undo(4.0)] == ["taken-back 1"]
+    with pytest.raises(RulesError, match="no turn to take back"):
+        table.referee.undo(5.0)
+
+
+def test_a_correction_by_the_players_is_believed() -> None:
+    """What players say about a cell counts, and play goes on from it."""
+    table = Table()
+    table.see(d4="B")
+
+    told = [short(e) for e in table.referee.correct(2.0, {Cell.parse("e4"): "Y"})]
+
+    assert told[0] == "corrected ['e4']"
+    assert table.referee.believed == Stacks.of({"d4": "B", "e4": "Y"})
+
+
+def test_a_whole_game_ends_and_the_next_one_begins() -> None:
+    """After the last cube the table is cleared in silence, and an empty board begins again."""
+    referee = Referee(SPEC.set_up())
+    game = referee.game
+    referee.observe(0.0, Stacks())
+    t = 0.0
+    told: list[str] = []
+    while referee.phase == "play":
+        t += 5.0
+        position = next(game.successors(referee.position))
+        told += [short(e) for e in referee.observe(t, position.stacks)]
+
+    assert told[-1] == "phase over"
+    assert any(line.startswith("over") for line in told)
+    assert not [line for line in told if "open" in line and "legal" not in line]
+    assert referee.observe(t + 1, Stacks.of({"d4": "B"})) == []
+    assert [short(e) for e in referee.observe(t + 2, Stacks())] == ["phase play"]
