@@ -16,6 +16,7 @@ from service import __version__
 # `kiebitz --help` says about it. The module holds `run`, a function, or `app`, a `typer.Typer`
 # with commands of its own.
 COMMANDS = {
+    "bench": "Measure Kiebitz on this machine.",
     "demo": "Watch a game that plays itself, in the browser.",
     "referee": "Judge a game that is written down, turn by turn.",
     "serve": "Open the page for your table, for everybody in the room.",

@@ -1,0 +1,1 @@
+"""What `kiebitz bench` measures, one subject a module."""

@@ -1,0 +1,34 @@
+"""`kiebitz bench`: tables of accuracy, speed and endurance that anybody can make again."""
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def bench() -> None:
+    """Measure Kiebitz on this machine."""
+
+
+@app.command()
+def rules(
+    games: Annotated[int, typer.Option(metavar="N", help="Random games of each kind.")] = 50,
+    seconds: Annotated[
+        float, typer.Option(metavar="S", help="Time for the speed of each game.")
+    ] = 3.0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same games.")] = 1,
+    game: Annotated[
+        list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
+    ] = None,
+) -> None:
+    """Speed and consistency of the rules engines, against python-chess in the same run."""
+    from rules.registry import GAMES, find_game
+    from service.bench import rules as measured
+    from service.bench.table import print_table
+
+    chosen = (find_game(name).set_up() for name in game or GAMES)
+    print_table(
+        measured.Row.HEAD, (row.texts() for row in measured.rows(chosen, games, seconds, seed))
+    )
