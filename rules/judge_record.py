@@ -85,7 +85,7 @@ def _told(
         stacks=standing(game, position, line.turn) if after is None else after.stacks,
         language=language,
     )
-    for owed in verdict.owed:
+    for owed in verdict.owed if verdict.legal or verdict.unfinished else ():
         yield owed_event(0.0, n, owed)
     if verdict.breaks:
         yield Event("kept" if line.kept else "taken-back", 0.0, {"n": n})

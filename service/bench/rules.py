@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from rules.errors import KiebitzError
-from rules.game import Game, perft
+from rules.game import Game, checked_apply, perft
 from rules.judge_record import standing
 from rules.looks import look, two_turns
 from rules.referee import Referee
@@ -94,10 +94,7 @@ def play(game: Game[Any], rng: random.Random, most: int = 300) -> list[tuple[Any
     history: list[tuple[Any, Turn]] = []
     while len(history) < most and (turn := game.random_turn(position, rng)) is not None:
         history.append((position, turn))
-        after = game.judge(position, turn).after
-        if after is None:
-            raise KiebitzError(f"{game.spec.name}: {turn} was drawn but is judged illegal")
-        position = after
+        position = checked_apply(game, position, turn)
     return history
 
 
@@ -190,13 +187,13 @@ def explain_times(
     one: list[float] = []
     two: list[float] = []
     for before, turn in rng.sample(pairs, min(len(pairs), 300)):
-        after = game.judge(before, turn).after
+        after = checked_apply(game, before, turn)
         one.append(timed(partial(look, game, (before,), after.stacks)))
         wrong = standing(game, before, mutated(game, turn, rng))
         one.append(timed(partial(look, game, (before,), wrong)))
         following = game.random_turn(after, rng)
         if following:
-            last = game.judge(after, following).after
+            last = checked_apply(game, after, following)
             two.append(timed(partial(two_turns, game, (before,), last.stacks)))
     return percentile(one, 0.95), percentile(two, 0.95)
 
