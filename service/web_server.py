@@ -1,42 +1,96 @@
-"""Runs the web application on one port until it is told to stop."""
+"""Runs the web application, by HTTP and HTTPS, until it is told to stop."""
 
+import asyncio
+import contextlib
 import errno
+import signal
 import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import uvicorn
 from fastapi import FastAPI
 
-from service.errors import ServiceError
+from service.discovery import announced
+from service.errors import PortInUse, ServiceError
+from service.tls import Certificates
+
+_GRACE_S = 3
 
 
-class PortInUse(ServiceError):
-    """Something else listens on this port already."""
+@dataclass(frozen=True, slots=True)
+class Secure:
+    """Where HTTPS is served, and with what."""
 
-    def __init__(self, port: int) -> None:
-        super().__init__(
-            f"port {port} is in use, perhaps by another Kiebitz; "
-            f"stop that, or choose another one: --port {port + 1}"
-        )
+    listener: socket.socket
+    certificates: Certificates
 
 
-def serve(app: FastAPI, *, host: str, port: int, show: Callable[[str], None] | None = None) -> None:
-    """Answer on this port until Ctrl-C; `show` gets the page's address once it is there.
+def serve(
+    app: FastAPI,
+    listener: socket.socket,
+    *,
+    secure: Secure | None = None,
+    announce: Sequence[str] = (),
+    show: Callable[[], None] | None = None,
+) -> None:
+    """Answer on this socket until Ctrl-C; `show` is called once it is there.
 
-    Raises PortInUse, and ServiceError where the address cannot be used.
+    `announce` are the addresses under which `kiebitz.local` is answered.
     """
-    listener = listen(host, port)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
-    server = Server(config, lambda: show(address(listener)) if show else None)
-    with listener:
-        server.run(sockets=[listener])
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        timeout_graceful_shutdown=_GRACE_S,
+        proxy_headers=False,  # they could make a stranger look like somebody at this machine
+        server_header=False,
+        ws_max_size=8_000_000,
+    )
+    server = Server(config, show or (lambda: None))
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(listener)
+        if secure:
+            stack.enter_context(secure.listener)
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(_serve(app, server, listener, secure, announce))
+
+
+async def _serve(
+    app: FastAPI,
+    server: "Server",
+    listener: socket.socket,
+    secure: Secure | None,
+    announce: Sequence[str],
+) -> None:
+    port = listener.getsockname()[1]
+    async with announced(port, announce), asyncio.TaskGroup() as group:
+        second: Beside | None = None
+        if secure:
+            config = uvicorn.Config(
+                app,
+                log_level="critical",  # browsers break off handshakes until they trust us
+                lifespan="off",
+                proxy_headers=False,
+                server_header=False,
+                ws_max_size=8_000_000,
+                timeout_graceful_shutdown=_GRACE_S,
+                ssl_certfile=secure.certificates.chain,
+                ssl_keyfile=secure.certificates.key,
+            )
+            second = Beside(config)
+            group.create_task(second.serve([secure.listener]))
+        try:
+            await server.serve([listener])
+        finally:
+            if second:
+                second.should_exit = True
 
 
 class Server(uvicorn.Server):
-    """A server that says when it is ready."""
+    """A server that says when it is ready, and for whom Ctrl-C is a normal end."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -44,31 +98,56 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self.ready()
+        if self.started:
+            self.ready()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        caught = (signal.SIGINT, signal.SIGTERM)
+        before = {one: signal.signal(one, self.handle_exit) for one in caught}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
+
+
+class Beside(uvicorn.Server):
+    """A second server in the same process; the first one listens to signals."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes any free one."""
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        if sys.platform != "win32":  # there it would allow two servers on one port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(128)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise PortInUse(port) from error
-        raise ServiceError(f"cannot listen on {host!r}, port {port}: {error.strerror}") from error
+    """A socket that listens there; port 0 takes any free one. Raises PortInUse, ServiceError."""
+    with contextlib.ExitStack() as opened:
+        try:
+            family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+            listener = opened.enter_context(socket.socket(family, socket.SOCK_STREAM))
+            if sys.platform != "win32":  # there it would allow two servers on one port
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((host, port))
+            listener.listen(128)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise PortInUse(port) from error
+            raise ServiceError(
+                f"cannot listen on {host!r}, port {port}: {error.strerror}"
+            ) from error
+        opened.pop_all()
     return listener
 
 
-def address(listener: socket.socket) -> str:
-    """What to type into a browser on this machine."""
-    host, port = listener.getsockname()[:2]
-    if host in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
-        host = "localhost"
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+def address(listener: socket.socket, scheme: str = "http", host: str = "") -> str:
+    """What to type into a browser, on this machine unless another host is given."""
+    own, port = listener.getsockname()[:2]
+    host = host or ("localhost" if own in ("0.0.0.0", "::", "127.0.0.1") else own)  # noqa: S104
+    return f"{scheme}://[{host}]:{port}/" if ":" in host else f"{scheme}://{host}:{port}/"
 
 
 def open_browser(url: str) -> None:

@@ -1,11 +1,23 @@
-"""`kiebitz demo`: the page without a table of one's own."""
+"""`kiebitz demo`: a game plays itself on the page."""
 
-import sys
+from typing import Annotated
 
-from service.commands.serve import Host, NoOpen, Port, serve_page
+import typer
+
+from service.commands.serve import Data, Host, NoOpen, Port, settings_of
 
 
-def run(port: Port = 8000, host: Host = "127.0.0.1", no_open: NoOpen = False) -> None:
-    """Open the page; a game that plays itself is not part of this version yet."""
-    sys.stderr.write("this version has the page, but no game that plays itself yet\n")
-    serve_page(None, port, host, no_open)
+def run(
+    game: Annotated[str, typer.Option(help="Which game to watch.")] = "kewbz",
+    pace: Annotated[float, typer.Option(help="Seconds from scene to scene.", min=0.05)] = 2.5,
+    port: Port = 8000,
+    host: Host = "127.0.0.1",
+    data: Data = None,
+    no_open: NoOpen = False,
+) -> None:
+    """Watch a game that plays itself; stop with Ctrl-C."""
+    from service.demo import begin_demo
+    from service.running import run_page
+
+    settings = settings_of(host=host, port=port, data=data)
+    run_page(settings, lambda server: begin_demo(server, game, pace), browser=not no_open)

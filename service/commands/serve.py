@@ -1,36 +1,54 @@
 """`kiebitz serve`: the page for a table."""
 
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 Port = Annotated[int, typer.Option(help="Where the page is; 0 takes a free one.", min=0, max=65535)]
-Host = Annotated[str, typer.Option(help="0.0.0.0 lets every phone in the room open the page.")]
+Host = Annotated[str, typer.Option(help="127.0.0.1 keeps everybody else in the room out.")]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")]
+HttpsPort = Annotated[
+    int, typer.Option(help="For phones as cameras; 0 serves no HTTPS.", min=0, max=65535)
+]
+Data = Annotated[Path | None, typer.Option(help="The folder that keeps the games.")]
+OpenToAll = Annotated[
+    bool, typer.Option("--open", help="Everybody in the room may watch without an invitation.")
+]
 
 
 def run(
     folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", help="Your table.")] = None,
     port: Port = 8000,
-    host: Host = "127.0.0.1",
+    https_port: HttpsPort = 8443,
+    host: Host = "0.0.0.0",  # noqa: S104  phones must reach it; roles decide who may what
+    data: Data = None,
+    open_to_all: OpenToAll = False,
     no_open: NoOpen = False,
 ) -> None:
-    """Open the page for a table; stop with Ctrl-C."""
-    from service.table_folder import read_table
+    """Open the page for a table, or the demo without one; stop with Ctrl-C."""
+    from service.demo import begin_demo
+    from service.running import run_page
+    from service.tables import begin_table
 
-    serve_page(read_table(folder).game if folder else None, port, host, no_open)
+    settings = settings_of(
+        host=host,
+        port=port,
+        https_port=https_port,
+        data=data,
+        onlookers="open" if open_to_all else None,
+    )
+    run_page(
+        settings,
+        (lambda server: begin_table(server, folder))
+        if folder
+        else (lambda server: begin_demo(server, "kewbz", 2.5)),
+        browser=not no_open,
+    )
 
 
-def serve_page(table: str | None, port: int, host: str, no_open: bool) -> None:
-    """Serve the page until Ctrl-C, and show where it is."""
-    from service.first_page import first_page
-    from service.web_server import open_browser, serve
+def settings_of(**given: Any) -> Any:
+    """The settings with what the command line gives; the environment fills in the rest."""
+    from service.settings import Settings
 
-    def show(url: str) -> None:
-        sys.stderr.write(f"the page is at {url} (stop with Ctrl-C)\n")
-        if not no_open:
-            open_browser(url)
-
-    serve(first_page(table=table), host=host, port=port, show=show)
+    return Settings(**{key: value for key, value in given.items() if value is not None})

@@ -1,0 +1,73 @@
+"""Between a session and the referee: which input calls what, and events as plain JSON."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rules.cells import Cell
+from rules.events import Event
+from rules.referee import Referee
+from rules.sentences import LANGUAGES, sentence
+from rules.stacks import Stacks
+from service.inputs import Input, Json
+
+
+def judge_input(referee: Referee, one: Input) -> list[Json]:
+    """Hand one input of the log to the referee; raises RulesError where it makes no sense."""
+    events = [translated(event.as_dict()) for event in _told(referee, one)]
+    if one.what == "observed":
+        events.insert(0, _settled(one))
+    following = referee.position.player
+    return [{**event, "next": following} for event in events]
+
+
+def _told(referee: Referee, one: Input) -> list[Event]:  # noqa: PLR0911  one line an input
+    body: Mapping[str, Any] = one.body
+    match one.what:
+        case "observed":
+            unsure = {Cell.parse(name): odds for name, odds in body.get("unsure", {}).items()}
+            hidden = [Cell.parse(name) for name in body.get("hidden", ())]
+            return referee.observe(one.t, Stacks.of(body["stacks"]), unsure, hidden)
+        case "tick":
+            return referee.tick(one.t)
+        case "start":
+            return referee.start(one.t)
+        case "undo":
+            return referee.undo(one.t)
+        case "keep":
+            return referee.keep(one.t)
+        case "pause":
+            return referee.pause(one.t)
+        case "resume":
+            return referee.resume(one.t)
+        case "claim":
+            return referee.claim(one.t, body["player"], body["card"])
+        case "correct":  # reaches back through the log: service.inputs
+            return []
+
+
+def _settled(one: Input) -> Json:
+    told = {"event": "settled", "t": one.t, "stacks": one.body["stacks"]}
+    told["certainty"] = one.body.get("certainty", 1.0)
+    for key in ("unsure", "hidden"):
+        if one.body.get(key):
+            told[key] = one.body[key]
+    return told
+
+
+def translated(event: Json) -> Json:
+    """The event with every sentence in all languages, as `says` beside `say`."""
+    if "breaks" in event:
+        breaks = [_translated(broken, broken["rule"]) for broken in event["breaks"]]
+        return {**event, "breaks": breaks}
+    if event["event"] == "over":
+        return _translated(event, event["reason"])
+    if event["event"] == "ask":
+        return _translated(event, "shared.unsure")
+    return event
+
+
+def _translated(told: Json, code: str) -> Json:
+    cells = [Cell.parse(name) for name in told.get("cells", ())]
+    facts = told.get("facts", {})
+    says = {language: sentence(code, language, cells, facts) for language in LANGUAGES}
+    return {**told, "says": says}

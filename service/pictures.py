@@ -1,0 +1,84 @@
+"""Pictures on their way to browsers: encoded once for all viewers, the newest wins."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from service.follower import ImageBGR, TableFollower
+
+QUALITY = 80
+SMALL_WIDTH = 480
+
+
+def jpeg_of(image: ImageBGR, quality: int = QUALITY) -> bytes:
+    """A picture as JPEG."""
+    done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    if not done:
+        raise ValueError(f"a picture of shape {image.shape} cannot be encoded")
+    return data.tobytes()
+
+
+def small_jpeg(image: ImageBGR, width: int = SMALL_WIDTH) -> bytes:
+    """A thumbnail as JPEG."""
+    if image.shape[1] > width:
+        height = round(image.shape[0] * width / image.shape[1])
+        image = np.asarray(
+            cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8
+        )
+    return jpeg_of(image, 75)
+
+
+@dataclass(slots=True)
+class Newest:
+    """The newest JPEG of one camera, shared by all who look."""
+
+    number: int = -1
+    jpeg: bytes = b""
+    viewers: int = 0
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    pump: asyncio.Task[None] | None = None
+
+
+class Pictures:
+    """The pictures of one table; a camera is encoded only while somebody looks at it."""
+
+    def __init__(self) -> None:
+        self._newest: dict[str, Newest] = {}
+
+    async def watch(
+        self, follower: TableFollower, camera: str, per_second: float
+    ) -> AsyncGenerator[bytes]:
+        """The newest picture again and again; a slow viewer skips pictures."""
+        newest = self._newest.setdefault(camera, Newest())
+        newest.viewers += 1
+        if newest.pump is None or newest.pump.done():
+            newest.pump = asyncio.create_task(_pump(newest, follower, camera, per_second))
+        sent = -1
+        try:
+            while not newest.pump.done():
+                if newest.number != sent and newest.jpeg:
+                    sent = newest.number
+                    yield newest.jpeg
+                else:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(newest.changed.wait(), 1)
+        finally:
+            newest.viewers -= 1
+            if newest.viewers == 0:
+                newest.pump.cancel()
+                self._newest.pop(camera, None)
+
+
+async def _pump(newest: Newest, follower: TableFollower, camera: str, per_second: float) -> None:
+    while True:
+        picture = follower.picture(camera)
+        if picture is not None and picture.number != newest.number:
+            newest.jpeg = await asyncio.to_thread(jpeg_of, picture.image)
+            newest.number = picture.number
+            changed, newest.changed = newest.changed, asyncio.Event()
+            changed.set()
+        await asyncio.sleep(1 / per_second)

@@ -1,0 +1,176 @@
+"""All sessions of this machine: opened, recalled from the disk, fed, closed."""
+
+import secrets
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from rules.errors import KiebitzError
+from rules.stacks import Stacks
+from service.follower import Seen, TableFollower
+from service.inputs import Json
+from service.pictures import Pictures, small_jpeg
+from service.session import GameSession
+from service.setup_json import describe, game_of
+from service.store import Store
+
+
+@dataclass(slots=True)
+class Table:
+    """A session with what belongs to it while it runs."""
+
+    session: GameSession
+    setup: Json
+    follower: TableFollower | None = None
+    pictures: Pictures = field(default_factory=Pictures)
+
+    def describe(self) -> Json:
+        """What is the same for everybody and seldom changes."""
+        source = self.follower.kind if self.follower else "none"
+        return {
+            "id": self.session.id,
+            "name": self.setup.get("name") or "",
+            "source": source,
+            **describe(self.session.game, self.setup),
+            "cameras": [
+                {"name": c.name, "kind": c.kind, "size": list(c.size), "model": c.model}
+                for c in (self.follower.cameras() if self.follower else ())
+            ],
+        }
+
+
+def new_id() -> str:
+    """An id that sorts by date and cannot be guessed from another one."""
+    return f"{time.strftime('%Y%m%d')}-{secrets.token_hex(6)}"
+
+
+class TableFeed:
+    """Brings what a follower sees into its session."""
+
+    def __init__(self, session: GameSession) -> None:
+        self.session = session
+
+    def observed(self, seen: Seen) -> None:
+        self.session.observed(seen)
+
+    def expected(self) -> tuple[Stacks, ...]:
+        return self.session.expected()
+
+    def camera(self, camera: str, state: str, say: str) -> None:
+        event = {"event": "camera", "camera": camera, "state": state, "say": say}
+        self.session.notice(event)
+
+    def turned(self, degrees: float, quarters: int) -> None:
+        self.session.notice({"event": "turned", "degrees": degrees, "quarters": quarters})
+
+
+class Sessions:
+    """Finds sessions by id; those on the disk are recalled when they are asked for."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._open: dict[str, Table] = {}
+        self._shown: str | None = None
+        self._lock = threading.RLock()
+        self._background = ThreadPoolExecutor(1, thread_name_prefix="thumbnails")
+
+    def create(self, setup: Json, session: str | None = None) -> Table:
+        """Open a new session; raises BadRequest."""
+        game_of(setup)
+        name = session or new_id()
+        self.store.open_session(name, setup)
+        return self.get(name)
+
+    def get(self, session: str) -> Table:
+        """A session by id; raises NotFound."""
+        with self._lock:
+            table = self._open.get(session)
+            if table is None:
+                kept = self.store.session(session)
+                live = GameSession(session, game_of(kept.setup), self.store)
+                table = self._open[session] = Table(live, kept.setup)
+                live.listeners.append(lambda event: self._picture_of(table, event))
+            return table
+
+    def feed(self, session: str, follower: TableFollower) -> Table:
+        """Let a follower feed a session, in place of any before."""
+        table = self.get(session)
+        self.unfeed(session)
+        table.follower = follower
+        self.show(session)
+        follower.start(TableFeed(table.session))
+        return table
+
+    def unfeed(self, session: str) -> None:
+        """Stop whoever feeds a session."""
+        table = self.get(session)
+        follower, table.follower = table.follower, None
+        if follower is not None:
+            follower.stop()
+
+    def current(self) -> str | None:
+        """The session that a visitor sees first."""
+        return self._shown if self._shown in self._open else None
+
+    def show(self, session: str) -> None:
+        """Let visitors see this session first."""
+        self._shown = session
+
+    def list(self) -> list[Json]:
+        """Every session on the disk, the newest first, with what a list of games shows."""
+        found: list[Json] = []
+        for kept in self.store.sessions():
+            line: Json = {
+                "id": kept.id,
+                "created": kept.created,
+                "name": kept.setup.get("name") or "",
+                "game": kept.setup["game"],
+            }
+            try:
+                table = self.get(kept.id)
+            except KiebitzError as error:
+                found.append({**line, "problem": str(error)})
+                continue
+            state = table.session.state
+            found.append(
+                {
+                    **line,
+                    "title": table.session.game.spec.title,
+                    "phase": state.phase,
+                    "turns": len(state.turns),
+                    "score": state.score,
+                    "winner": state.over["winner"] if state.over else None,
+                    "live": table.follower is not None,
+                }
+            )
+        return found
+
+    def forget(self, session: str) -> None:
+        """Delete a session for good."""
+        with self._lock:
+            self.unfeed(session)
+            del self._open[session]
+            self.store.forget(session)
+
+    def close(self) -> None:
+        """Stop every follower and write what is still waiting."""
+        for name in tuple(self._open):
+            self.unfeed(name)
+        self._background.shutdown()
+
+    def _picture_of(self, table: Table, event: Json) -> None:
+        """Keep a small picture of every camera for each turn, without delaying the turn."""
+        follower = table.follower
+        if event["event"] != "turn" or follower is None:
+            return
+        turn, session = int(event["n"]), table.session.id
+
+        def keep() -> None:
+            for camera in follower.cameras():
+                picture = follower.picture(camera.name)
+                if picture is not None:
+                    jpeg = small_jpeg(picture.image)
+                    self.store.keep_picture(session, turn, camera.name, jpeg)
+
+        self._background.submit(keep)
