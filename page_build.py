@@ -29,8 +29,8 @@ class PageBuildError(Exception):
         self.printed = printed
 
 
-def sources(folder: Path = SOURCES) -> Iterator[Path]:
-    """Every file that the page is made of, in a fixed order."""
+def sources(folder: Path) -> Iterator[Path]:
+    """Every file in a folder that the page is made of, in a fixed order."""
     for path in sorted(folder.iterdir()):
         if path.name == "node_modules":
             continue
@@ -43,16 +43,16 @@ def sources(folder: Path = SOURCES) -> Iterator[Path]:
 def sources_digest() -> str:
     """One text that changes whenever the page has to be built again."""
     digest = hashlib.sha256()
-    for path in sources():
+    for path in sources(SOURCES):
         digest.update(path.relative_to(SOURCES).as_posix().encode() + b"\0")
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
 
 
-def is_built(page: Path = PAGE) -> bool:
+def is_built() -> bool:
     """Whether the page that is there was built from just these sources."""
     try:
-        return (page / STAMP).read_text("ascii") == sources_digest()
+        return (PAGE / STAMP).read_text("ascii") == sources_digest()
     except FileNotFoundError:
         return False
 

@@ -63,7 +63,7 @@ class Trouble(Exception):
 
 
 def main(words: List[str]) -> int:
-    """Set up what is missing, then do what the words say."""
+    """Set up what is missing, then go on with the words."""
     need_python()
     set_up(TEST_LOCK if words[:1] in (["test"], ["check"]) else PLAY_LOCK)
     if words[:1] == ["test"]:
@@ -282,7 +282,7 @@ def run_step(command: List[str], step: Step) -> None:
     printed = []
     with LOG.open("a", encoding="utf-8") as log:
         log.write("\n{} {}\n".format(time.strftime("%Y-%m-%d %H:%M:%S"), " ".join(command)))
-        program = subprocess.Popen(
+        with subprocess.Popen(
             command,
             cwd=str(HERE),
             stdin=subprocess.DEVNULL,
@@ -290,17 +290,15 @@ def run_step(command: List[str], step: Step) -> None:
             stderr=subprocess.STDOUT,
             universal_newlines=True,
             errors="replace",
-        )
-        try:
-            for line in program.stdout or ():
-                printed.append(line)
-                log.write(line)
-                step.show(line)
-        except BaseException:
-            program.terminate()
-            raise
-        finally:
-            program.wait()
+        ) as program:
+            try:
+                for line in program.stdout or ():
+                    printed.append(line)
+                    log.write(line)
+                    step.show(line)
+            except BaseException:
+                program.terminate()
+                raise
     if program.returncode:
         if step.live:
             say("")
@@ -379,15 +377,20 @@ def passes(title: str, command: List[str]) -> bool:
     return subprocess.call(command, cwd=str(HERE)) == 0
 
 
-if __name__ == "__main__":
+def start(words: List[str]) -> int:
+    """Do what the words say; whatever goes wrong ends in one sentence."""
     try:
-        sys.exit(main(sys.argv[1:]))
+        return main(words)
     except Trouble as trouble:
         say(str(trouble))
-        sys.exit(2)
+        return 2
     except OSError as error:
         say(explain("set-up", "{}: {}".format(error.strerror, error.filename)))
-        sys.exit(2)
+        return 2
     except KeyboardInterrupt:
         say("\nstopped; start run.py again and it goes on from here")
-        sys.exit(130)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(start(sys.argv[1:]))
