@@ -1,0 +1,155 @@
+"""Recorded sources: folders of pictures, video files and Kiebitz's own recordings."""
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import cv2
+import numpy as np
+
+from vision.errors import SourceError
+from vision.frame import Frame, ImageBGR
+from vision.sources.jpeg import decode
+from vision.sources.recording import recorded_shots
+
+PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp"})
+MJPEG = frozenset({".mjpeg", ".mjpg"})
+RECORDING = ".kiebitz"
+
+
+class FileSource:
+    """A recording with times of its own; `latest` gives one frame after another."""
+
+    def __init__(self, camera: str, shots: Callable[[], Iterator[Frame]], offset_s: float) -> None:
+        self.camera = camera
+        self._shots = shots
+        self._offset_s = offset_s
+        self._playing: Iterator[Frame] | None = None
+
+    def frames(self) -> Iterator[Frame]:
+        """Every frame in order of time, from the first one."""
+        for frame in self._shots():
+            yield replace(frame, seconds=frame.seconds + self._offset_s, camera=self.camera)
+
+    def latest(self) -> Frame | None:
+        """The next frame; None after the last one."""
+        if self._playing is None:
+            self._playing = self.frames()
+        return next(self._playing, None)
+
+    def close(self) -> None:
+        """Begins again at the next call; nothing else is held open."""
+        self._playing = None
+
+
+def open_file(camera: str, path: Path, fps: float, offset_s: float) -> FileSource:
+    """The source of a file or folder; raises SourceError where it is neither."""
+    if path.is_dir():
+        shots: Callable[[], Iterator[Frame]] = partial(_folder, path, camera, fps)
+    elif not path.exists():
+        raise SourceError(f"there is no file or folder {str(path)!r} for camera {camera!r}")
+    elif path.suffix.lower() == RECORDING:
+        shots = partial(_recording, path, camera)
+    elif path.suffix.lower() in MJPEG:
+        shots = partial(_mjpeg, path, camera, fps)
+    elif path.suffix.lower() in PICTURES:
+        shots = partial(_pictures, [(path, 0.0)], camera)
+    else:
+        shots = partial(_video, path, camera)
+    return FileSource(camera, shots, offset_s)
+
+
+def _folder(path: Path, camera: str, fps: float) -> Iterator[Frame]:
+    """The pictures of a folder in name order, or by the times of its `times.csv`."""
+    table = path / "times.csv"
+    if table.is_file():
+        listed = _times(table)
+    else:
+        names = sorted(p for p in path.iterdir() if p.suffix.lower() in PICTURES)
+        listed = [(name, i / fps) for i, name in enumerate(names)]
+    if not listed:
+        raise SourceError(
+            f"the folder {str(path)!r} holds no pictures; expected .jpg or .png files"
+        )
+    yield from _pictures(listed, camera)
+
+
+def _times(table: Path) -> list[tuple[Path, float]]:
+    """Pictures and seconds of a `times.csv` with the columns file and seconds."""
+    found: list[tuple[Path, float]] = []
+    with table.open(newline="", encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            try:
+                found.append((table.parent / row["file"], float(row["seconds"])))
+            except (KeyError, TypeError, ValueError):
+                raise SourceError(
+                    f"{str(table)!r} line {len(found) + 2}: expected the columns 'file,seconds'"
+                ) from None
+    return sorted(found, key=lambda entry: entry[1])
+
+
+def _pictures(listed: list[tuple[Path, float]], camera: str) -> Iterator[Frame]:
+    """Pictures one after another; damaged ones are passed over, as a live camera would."""
+    for path, seconds in listed:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise SourceError(f"cannot read the picture {str(path)!r}: {reason}") from error
+        is_jpeg = data[:2] == b"\xff\xd8"
+        image = decode(data) if is_jpeg else _any_picture(data)
+        if image is not None:
+            yield Frame(image, seconds, camera, data if is_jpeg else None)
+
+
+def _any_picture(data: bytes) -> ImageBGR | None:
+    if not data:
+        return None
+    image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
+    return cast("ImageBGR | None", image)
+
+
+def _mjpeg(path: Path, camera: str, fps: float) -> Iterator[Frame]:
+    """JPEG pictures that stand one behind another in a file."""
+    data = path.read_bytes()
+    at = count = 0
+    while (begin := data.find(b"\xff\xd8\xff", at)) >= 0:
+        following = data.find(b"\xff\xd8\xff", begin + 3)
+        at = len(data) if following < 0 else following
+        jpeg = data[begin:at]
+        image = decode(jpeg)
+        if image is not None:
+            yield Frame(image, count / fps, camera, jpeg)
+        count += 1
+    if not count:
+        raise SourceError(f"{str(path)!r} holds no JPEG pictures")
+
+
+def _video(path: Path, camera: str) -> Iterator[Frame]:
+    """The frames of a video file, at the container's own times."""
+    capture = cv2.VideoCapture(str(path))
+    try:
+        if not capture.isOpened():
+            raise SourceError(
+                f"{str(path)!r} cannot be played; expected a video, a folder of pictures or MJPEG"
+            )
+        while True:
+            done, image = capture.read()
+            if not done:
+                return
+            seconds = capture.get(cv2.CAP_PROP_POS_MSEC) / 1000
+            yield Frame(cast("ImageBGR", image), seconds, camera)
+    finally:
+        capture.release()
+
+
+def _recording(path: Path, camera: str) -> Iterator[Frame]:
+    """What `--record` kept of this camera."""
+    for shot in recorded_shots(path):
+        if shot.camera == camera:
+            image = decode(shot.jpeg)
+            if image is not None:
+                yield Frame(image, shot.seconds, camera, shot.jpeg)
