@@ -42,6 +42,7 @@ class HttpGrabber:
         try:
             self._answer = urllib.request.urlopen(request, timeout=TIMEOUT_S)  # noqa: S310
         except urllib.error.HTTPError as error:
+            error.close()
             raise SourceError(f"{masked(self._url)} answers {error.code} {error.reason}") from None
         except (OSError, http.client.HTTPException, ValueError) as error:
             reason = getattr(error, "reason", error)
