@@ -1,0 +1,88 @@
+"""What the documentation says must be true: commands exist, links lead somewhere."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from service import cli
+from service.table_folder import read_table
+from tests.conftest import ROOT
+
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md")],
+)
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The words after `kiebitz` or `run.py` of every such line in a page's blocks of commands."""
+    for block in re.findall(r"(?ms)^ *```sh\n(.*?)^ *```", page.read_text("utf-8")):
+        for line in block.splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:2] == ["python3", "run.py"]:
+                yield words[2:]
+            elif words[:1] == ["kiebitz"]:
+                yield words[1:]
+
+
+SHOWN = [
+    pytest.param(words, id=f"{page.relative_to(ROOT)}: {' '.join(words)}")
+    for page in PAGES
+    for words in commands(page)
+    if words and words[0] not in ("test", "check")
+]
+
+
+@pytest.mark.parametrize("words", SHOWN)
+def test_commands_and_options_exist(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Every command that a page shows is one, and has the options that the page gives it."""
+    path: list[str] = []
+    for word in words:
+        if cli.main([*path, word, "--help"]) != 0:
+            break
+        path.append(word)
+        if capsys.readouterr().out.find("Commands:") < 0:
+            break
+
+    capsys.readouterr()
+    assert path, f"there is no command {words[0]!r}"
+    cli.main([*path, "--help"])
+    known = capsys.readouterr().out
+    options = [word for word in words if word.startswith("--") and word != "--help"]
+    assert not [option for option in options if f"{option.partition('=')[0]} " not in known]
+
+
+def test_the_first_game_of_the_readme_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables that the README makes can be made one after the other, and read."""
+    monkeypatch.chdir(tmp_path)
+    made = [words for words in commands(ROOT / "README.md") if words[:2] == ["table", "new"]]
+
+    for words in made:
+        assert cli.main(words) == 0
+
+    assert made
+    for words in made:
+        assert read_table(tmp_path / words[2]).game == "kewbz"
+
+
+def test_the_readme_lists_every_command() -> None:
+    """The table of commands in the README is complete, and names none that does not exist."""
+    text = (ROOT / "README.md").read_text("utf-8")
+
+    listed = re.findall(r"(?m)^\| `kiebitz ([\w-]+)", text)
+
+    assert sorted(set(listed)) == sorted(cli.COMMANDS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every link to a file of the repository has that file."""
+    links = re.findall(r"\]\(([^)#\s]+)", page.read_text("utf-8"))
+
+    files = [link for link in links if "://" not in link and not link.startswith("mailto:")]
+
+    assert not [link for link in files if not (page.parent / link).exists()]
