@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable
 from typing import Annotated
 
+import anyio
 from fastapi import APIRouter, HTTPException, Query, WebSocket, WebSocketDisconnect
 
 from rules.errors import KiebitzError
@@ -71,14 +72,16 @@ async def live(
 
 async def _until_gone(socket: WebSocket, work: Awaitable[None]) -> None:
     """Do this until the other side hangs up."""
-    task = asyncio.ensure_future(work)
-    listening = asyncio.ensure_future(_listen(socket))
-    done, waiting = await asyncio.wait((task, listening), return_when=asyncio.FIRST_COMPLETED)
-    for one in waiting:
-        one.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    for one in done:
-        one.result()
+    async with anyio.create_task_group() as group:
+
+        async def hang_up() -> None:
+            await _listen(socket)
+            group.cancel_scope.cancel()
+
+        group.start_soon(hang_up)
+        with contextlib.suppress(WebSocketDisconnect, TimeoutError):
+            await work
+        group.cancel_scope.cancel()
 
 
 async def _listen(socket: WebSocket) -> None:
