@@ -39,18 +39,15 @@ class KewbzPosition(NamedTuple):
     @property
     def stacks(self) -> Stacks:
         """What stands on the table."""
-        width = rim_width(len(self.cells))
-        return Stacks(
-            (Cell(i % width - 1, i // width - 1), stack)
-            for i, stack in enumerate(self.cells)
-            if stack
-        )
+        shared = shared_cells(len(self.cells))
+        return Stacks((shared[i], stack) for i, stack in enumerate(self.cells) if stack)
 
 
 @cache
-def rim_width(places: int) -> int:
-    """Cells in one row with the rim, of a square board with so many places."""
-    return math.isqrt(places)
+def shared_cells(places: int) -> tuple[Cell, ...]:
+    """One cell for each place of a board with its rim, so that long games share them."""
+    width = math.isqrt(places)
+    return tuple(Cell(place % width - 1, place // width - 1) for place in range(places))
 
 
 class _Geometry:
@@ -68,7 +65,7 @@ class _Geometry:
         return (cell.rank + 1) * self.width + cell.file + 1
 
     def cell(self, place: int) -> Cell:
-        return Cell(place % self.width - 1, place // self.width - 1)
+        return shared_cells(self.places)[place]
 
     def open_cells(self, base: int) -> int:
         """The cells on which a cube may be put next."""
