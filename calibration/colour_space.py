@@ -1,0 +1,83 @@
+"""The space in which colours are compared: logarithms of light, split into brightness and hue.
+
+A stronger or tinted light adds the same amount to every logarithm, so that colours learned under
+one light are found again under another. Axis 0 is brightness, axes 1 and 2 are what is left.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats32 = NDArray[np.float32]
+
+DARKEST = 0.01  # added to the light, so that the noise of black does not become large numbers
+CLIPPED_BYTE = 251  # at this value or above a channel says only "at least"
+
+
+def linear_light(byte_values: ArrayLike) -> NDArray[np.float64]:
+    """Light between 0 and 1 of sRGB values between 0 and 255."""
+    v = np.asarray(byte_values, dtype=np.float64) / 255.0
+    return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+
+
+# Rows: brightness (mean of the logarithms), red against blue, green against both. BGR.
+AXES = np.array(
+    [
+        [1 / 3] * 3,
+        [-1 / np.sqrt(2), 0.0, 1 / np.sqrt(2)],
+        [-1 / np.sqrt(6), 2 / np.sqrt(6), -1 / np.sqrt(6)],
+    ],
+    dtype=np.float32,
+)
+_LOG_OF_BYTE = np.log(linear_light(np.arange(256)) + DARKEST).astype(np.float32)
+_SHARES = (_LOG_OF_BYTE[None, :, None] * AXES.T[:, None, :]).astype(np.float32)  # (3, 256, 3)
+
+
+def log_colours(bgr: NDArray[np.uint8]) -> Floats32:
+    """Brightness and the two hue axes of pixels (..., 3)."""
+    shape = bgr.shape
+    flat = bgr.reshape(-1, 3)
+    out = _SHARES[0].take(flat[:, 0], axis=0)
+    out += _SHARES[1].take(flat[:, 1], axis=0)
+    out += _SHARES[2].take(flat[:, 2], axis=0)
+    return out.reshape(shape)
+
+
+def clipped_channels(bgr: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """How many channels of each pixel (..., 3) say only "at least"."""
+    return np.asarray((bgr >= CLIPPED_BYTE).sum(axis=-1))
+
+
+def of_look(rgb: tuple[int, int, int]) -> Floats32:
+    """The place in this space of a colour given as red, green, blue."""
+    return log_colours(np.array([rgb[::-1]], dtype=np.uint8))[0]
+
+
+def light_mode(differences: Floats32, *, start: Floats32 | None = None) -> Floats32:
+    """The most common difference (N, 3) between two pictures of one scene: the light's change.
+
+    Things that were put down, hands and shadows change many pixels, each in its own way; the
+    untouched rest changes by one common amount.
+    """
+    if len(differences) < 20:
+        return np.zeros(3, dtype=np.float32)
+    centre = np.zeros(3, dtype=np.float32) if start is None else start
+    if start is None:
+        centre = _densest(differences)
+    for width in (0.35, 0.2, 0.12, 0.12, 0.12):
+        far = ((differences - centre) ** 2).sum(axis=1) / (width * width)
+        weight = np.exp(-0.5 * far)
+        total = float(weight.sum())
+        if total < 1e-3:
+            return centre
+        centre = (weight @ differences / total).astype(np.float32)
+    return centre
+
+
+def _densest(differences: Floats32) -> Floats32:
+    """The middle of the fullest cell of a coarse histogram."""
+    width = 0.15
+    cells = np.round(differences / width).astype(np.int64).clip(-40, 40) + 40
+    key = (cells[:, 0] * 81 + cells[:, 1]) * 81 + cells[:, 2]
+    values, counts = np.unique(key, return_counts=True)
+    best = values[counts.argmax()]
+    return np.asarray(differences[key == best].mean(axis=0), dtype=np.float32)

@@ -1,0 +1,146 @@
+"""Which columns a ray passes, and what it meets there for every height of the stack.
+
+Like the rays, this depends on the camera and the lattice alone.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.colour_space import Floats32
+from rules.lattice import Lattice
+from vision.rays import Rays
+
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Configurations:
+    """What a ray meets in one column, for a range of heights of its stack.
+
+    `entry` is the unit that counts, `part` how much of the ray it covers; `other` and
+    `other_part` are the second one's. `first` and `last` are the ray's entries of the whole column.
+    """
+
+    ray: Ints
+    entry: Ints
+    unit: Ints
+    part: Floats32
+    other: Ints
+    other_part: Floats32
+    edge_part: Floats32
+    low: Ints  # heights from this
+    high: Ints  # to this
+    first: Ints
+    last: Ints
+
+
+class RayTable:
+    """Rays of one camera with everything the search needs from geometry."""
+
+    def __init__(self, rays: Rays, lattice: Lattice) -> None:
+        self.rays = rays
+        self.lattice = lattice
+        self.count = len(rays.px)
+        self.entry_ray = np.concatenate(
+            [np.arange(many, dtype=np.int32) for _, many in rays.slots] or [np.zeros(0, np.int32)]
+        )
+        # Beside a piece, too, its edge shows: for contrast it is met twice as surely.
+        self.edge_part = np.minimum(1.0, 2.0 * rays.part).astype(np.float32)
+        self.edge_index = rays.zone.astype(np.int32) * self.count + self.entry_ray
+        self.configurations = _configurations(rays, lattice)
+
+    def entry_densities(self, piece: Floats32) -> Floats32:
+        """Density (C, E) of each entry, for each colour."""
+        colours, faces, many = piece.shape
+        flat = piece.reshape(colours, faces * many)
+        one = self.rays.face.astype(np.int32) * many + self.entry_ray
+        two = self.rays.other.astype(np.int32) * many + self.entry_ray
+        share = self.rays.share
+        return np.stack(
+            [row.take(one) * share + row.take(two) * (1 - share) for row in flat]
+        )
+
+
+def _configurations(rays: Rays, lattice: Lattice) -> Configurations:
+    levels = lattice.levels
+    slots = rays.slots
+    total = len(rays.unit)
+    column = rays.unit // levels
+    level = rays.unit % levels + 1
+    first = np.arange(total, dtype=np.int32)
+    for k in range(1, len(slots)):
+        here, many = slots[k]
+        before = slots[k - 1][0]
+        same = column[here : here + many] == column[before : before + many]
+        first[here : here + many][same] = first[before : before + many][same]
+    last = np.arange(total, dtype=np.int32)
+    for k in range(len(slots) - 2, -1, -1):
+        here, after = slots[k][0], slots[k + 1][0]
+        many = slots[k + 1][1]
+        same = column[here : here + many] == column[after : after + many]
+        last[here : here + many][same] = last[after : after + many][same]
+    # Number the visits (a ray in a column) and list each one's entries, front to back.
+    visit_first, visit = np.unique(first, return_inverse=True)
+    place = np.zeros(total, dtype=np.int32)
+    for k in range(1, len(slots)):
+        here, many = slots[k]
+        before = slots[k - 1][0]
+        same = first[here : here + many] == first[before : before + many]
+        place[here : here + many][same] = place[before : before + many][same] + 1
+    most = int(place.max(initial=0)) + 1
+    member = np.full((len(visit_first), most), -1, dtype=np.int32)
+    member[visit, place] = np.arange(total)
+    member_level = np.where(member >= 0, level[member], 99)
+    member_part = np.where(member >= 0, rays.part[member], 0.0)
+    rows: list[tuple[NDArray[np.generic], ...]] = []
+    for k in range(most):
+        # Configuration: heights from this member's level up to below the next higher level.
+        real = member[:, k] >= 0
+        top = member_level[:, k]
+        higher = np.where(member_level > top[:, None], member_level, 100).min(axis=1)
+        higher = np.where(higher > levels, levels + 1, higher)
+        through, edge_through = np.ones(len(member)), np.ones(len(member))
+        shares = np.zeros(member.shape)
+        for i in range(most):
+            there = (member[:, i] >= 0) & (member_level[:, i] <= top)
+            shares[:, i] = np.where(there, through * member_part[:, i], 0.0)
+            through = through * np.where(there, 1 - member_part[:, i], 1.0)
+            beside = np.maximum(1 - 2 * member_part[:, i], 0)
+            edge_through = edge_through * np.where(there, beside, 1.0)
+        visits = np.arange(len(member))
+        best = shares.argmax(axis=1)
+        part = shares[visits, best]
+        shares[visits, best] = 0
+        second = shares.argmax(axis=1)
+        use = real & (part > 0)
+        rows.append(
+            (
+                member[visits, best][use],
+                part[use],
+                np.where(shares > 0, member, member[:, :1])[visits, second][use],
+                shares[visits, second][use],
+                (1 - edge_through)[use],
+                top[use],
+                (higher - 1)[use],
+                visit_first[use],
+            )
+        )
+    entry, part, other, other_part, edge_part, low, high, begin = (
+        np.concatenate(c) for c in zip(*rows, strict=True)
+    )
+    entry_ray = np.concatenate([np.arange(m) for _, m in slots] or [np.zeros(0)])
+    return Configurations(
+        ray=entry_ray[entry].astype(np.int32),
+        entry=entry.astype(np.int32),
+        unit=rays.unit[entry],
+        part=part.astype(np.float32),
+        other=other.astype(np.int32),
+        other_part=other_part.astype(np.float32),
+        edge_part=edge_part.astype(np.float32),
+        low=low.astype(np.int32),
+        high=high.astype(np.int32),
+        first=begin.astype(np.int32),
+        last=last[begin].astype(np.int32),
+    )

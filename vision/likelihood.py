@@ -1,0 +1,243 @@
+"""How likely each sampled pixel is, for every colour and face it could show, and for no piece.
+
+Densities are over the colour space of `calibration.colour_space`, relative to the local light.
+"""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.camera import Camera
+from calibration.colour import FACES, CameraColours, light_terms
+from calibration.colour_space import (
+    Floats32,
+    clipped_channels,
+    light_mode,
+    log_colours,
+)
+from rules.lattice import Board
+from vision.rays import Rays
+
+ImageBGR = NDArray[np.uint8]
+
+# Contrast between pixels a little apart (in logarithms of light), in classes; how often each
+# occurs at an edge of a piece's face (first row) and ever further inside. Counted on path-traced
+# pictures of all kinds of pieces, flattened a little.
+CONTRASTS = (0.03, 0.06, 0.10, 0.16, 0.25, 0.40, 0.70)
+_ON_PIECE = np.array(
+    [
+        [0.010, 0.030, 0.050, 0.065, 0.075, 0.110, 0.210, 0.450],
+        [0.013, 0.040, 0.070, 0.080, 0.095, 0.120, 0.202, 0.380],
+        [0.030, 0.095, 0.140, 0.135, 0.115, 0.115, 0.130, 0.240],
+        [0.060, 0.170, 0.235, 0.175, 0.110, 0.080, 0.075, 0.095],
+        [0.090, 0.240, 0.270, 0.190, 0.090, 0.045, 0.035, 0.040],
+    ],
+    dtype=np.float32,
+)
+_SHADOW_EDGE = np.array([0.10, 0.18, 0.20, 0.17, 0.13, 0.10, 0.07, 0.05], dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CameraEye:
+    """A camera in its place, what colours look like to it, and its picture of the empty table."""
+
+    camera: Camera
+    colours: CameraColours
+    empty: ImageBGR | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookSettings:
+    """Shapes of the densities; brightness in logarithms of light, hue in the same unit."""
+
+    piece_lit: float = 0.66  # share of a piece's pixels that look as calibrated
+    piece_shaded: float = 0.29  # share in shadow: darker by about half, of less certain hue
+    shade: float = -0.45
+    shade_spread: float = 0.45
+    shade_hue: float = 0.11  # added to the hue's spread
+    board_lit: float = 0.60
+    board_shaded: float = 0.33
+    board_shade: float = -0.5
+    board_shade_spread: float = 0.45
+    board_lit_spread: float = 0.10
+    board_lit_hue: float = 0.05
+    board_shade_hue: float = 0.13
+    board_tinted: float = 0.05  # reflections and tints thrown by pieces
+    board_tint: tuple[float, float] = (0.6, 0.30)
+    noise: float = 0.0035  # of light; matters where it is dark
+    anything: float = 0.03  # share of pixels that show something else
+    anything_density: float = 0.02  # an even density over all colours that occur
+    room_bound: float = 2.0  # how often more likely a piece may be than the room, at most
+    clip_weight: tuple[float, float, float, float] = (1.0, 0.5, 0.25, 0.1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RayLooks:
+    """What the sampled pixels of one camera say: densities by colour and face, and without piece.
+
+    `piece` is (C, F, N), `nothing` (N), `weight` (N); `edge` (Z, N) is the density of the contrast
+    around the pixel for each zone of a face, `nothing_edge` (N) the same without piece.
+    """
+
+    piece: Floats32
+    nothing: Floats32
+    edge: Floats32
+    nothing_edge: Floats32
+    weight: Floats32
+    change: Floats32
+    values: Floats32
+
+
+class EyeLooks:
+    """Turns pictures of one camera into densities; holds what does not change between pictures."""
+
+    def __init__(
+        self, eye: CameraEye, rays: Rays, board: Board, settings: LookSettings | None = None
+    ) -> None:
+        self._eye = eye
+        self._rays = rays
+        self._settings = settings or LookSettings()
+        self.at = (rays.px[:, 1], rays.px[:, 0])
+        self._light = light_terms(rays.ground_mm, board.lattice.size_mm) @ eye.colours.light
+        self._empty: Floats32 | None = None
+        if eye.empty is not None:
+            smooth = cv2.blur(eye.empty, (3, 3))
+            self._empty = log_colours(smooth[self.at])
+            self._empty_spread = _local_spread(eye.empty, self.at)
+            self._coarse = _coarse(smooth)
+            self._edge_of_nothing = _edge_of_nothing(_contrast(smooth, rays.px))
+        else:
+            self._edge_of_nothing = np.tile(_ON_PIECE[3], (len(rays.px), 1))
+
+    def change_of_light(self, image: ImageBGR) -> Floats32:
+        """The light's common change since the picture of the empty table."""
+        if self._empty is None:
+            return np.zeros(3, dtype=np.float32)
+        now = _coarse(cv2.blur(image, (3, 3)))
+        good = (clipped_channels(now) == 0) & (clipped_channels(self._coarse) == 0)
+        good &= (now.max(axis=-1) > 20) & (self._coarse.max(axis=-1) > 20)
+        return light_mode((log_colours(now) - log_colours(self._coarse))[good])
+
+    def read(self, image: ImageBGR, change: Floats32 | None = None) -> RayLooks:
+        """The densities of one picture."""
+        cfg = self._settings
+        smooth = cv2.blur(image, (3, 3))
+        pixels = smooth[self.at]
+        values = log_colours(pixels)
+        if change is None:
+            change = self.change_of_light(image)
+        contrast = np.digitize(_contrast(smooth, self._rays.px), CONTRASTS)
+        noise = (cfg.noise * np.exp(-values[:, 0])) ** 2
+        relative = values - change
+        return RayLooks(
+            piece=self._pieces(relative, noise),
+            nothing=self._nothing(relative, noise),
+            edge=_ON_PIECE[:, contrast],
+            nothing_edge=self._edge_of_nothing[np.arange(len(contrast)), contrast],
+            weight=np.array(cfg.clip_weight, dtype=np.float32)[clipped_channels(pixels)],
+            change=change,
+            values=values,
+        )
+
+    def _pieces(self, values: Floats32, noise: Floats32) -> Floats32:
+        cfg, colours = self._settings, self._eye.colours
+        at = values.copy()
+        at[:, 0] -= self._light
+        many = len(colours.letters)
+        found = np.empty((many, len(FACES), len(at)), dtype=np.float32)
+        for c in range(many):
+            for f in range(len(FACES)):
+                off = at - colours.mean[c, f]
+                bright, hue = colours.spread[c, f]
+                far_hue = off[:, 1] ** 2 + off[:, 2] ** 2
+                lit = _density(off[:, 0], far_hue, bright, hue, noise)
+                shaded = _density(
+                    off[:, 0] - cfg.shade,
+                    far_hue,
+                    np.hypot(bright, cfg.shade_spread),
+                    np.hypot(hue, cfg.shade_hue),
+                    noise,
+                )
+                found[c, f] = cfg.piece_lit * lit + cfg.piece_shaded * shaded
+        found += cfg.anything * cfg.anything_density
+        return found
+
+    def _nothing(self, values: Floats32, noise: Floats32) -> Floats32:
+        cfg = self._settings
+        even = cfg.anything * cfg.anything_density
+        if self._empty is None:
+            return np.full(len(values), even, dtype=np.float32)
+        off = values - self._empty
+        far_hue = off[:, 1] ** 2 + off[:, 2] ** 2
+        bright, hue = self._empty_spread
+        lit = _density(
+            off[:, 0],
+            far_hue,
+            np.hypot(cfg.board_lit_spread, bright),
+            np.hypot(cfg.board_lit_hue, hue),
+            noise,
+        )
+        shaded = _density(
+            off[:, 0] - cfg.board_shade,
+            far_hue,
+            np.hypot(cfg.board_shade_spread, bright),
+            np.hypot(cfg.board_shade_hue, hue),
+            noise,
+        )
+        tinted = _density(off[:, 0], far_hue, *cfg.board_tint, noise)
+        found = cfg.board_lit * lit + cfg.board_shaded * shaded + cfg.board_tinted * tinted
+        return np.asarray(found + even, dtype=np.float32)
+
+
+def _density(
+    bright: Floats32,
+    far_hue: Floats32,
+    bright_spread: Floats32 | float,
+    hue_spread: Floats32 | float,
+    noise: Floats32,
+) -> Floats32:
+    """A normal density over brightness and the two hue axes, widened by the pixel's noise."""
+    wide = bright_spread * bright_spread + noise
+    around = hue_spread * hue_spread + noise
+    exponent = bright * bright / wide + far_hue / around
+    return np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide) * around)
+
+
+def _local_spread(image: ImageBGR, at: tuple[NDArray[np.int32], ...]) -> tuple[Floats32, Floats32]:
+    """Deviation of brightness and hue around each sampled pixel of the empty table.
+
+    On a printed line or an edge a movement of half a pixel changes the colour.
+    """
+    values = log_colours(image)
+    mean = cv2.blur(values, (3, 3))
+    square = cv2.blur(values * values, (3, 3))
+    deviation = np.sqrt(np.maximum(square - mean * mean, 0))[at]
+    return deviation[:, 0], deviation[:, 1:].mean(axis=1)
+
+
+def _coarse(smooth: ImageBGR) -> ImageBGR:
+    step = max(4, smooth.shape[1] // 80)
+    return smooth[step // 2 :: step, step // 2 :: step].reshape(-1, 3)
+
+
+def _contrast(smooth: ImageBGR, px: NDArray[np.int32], apart: int = 2) -> Floats32:
+    """How much the colour changes around each sampled pixel, across or along."""
+    height, width = smooth.shape[:2]
+    x, y = px[:, 0], px[:, 1]
+    left, right = np.maximum(x - apart, 0), np.minimum(x + apart, width - 1)
+    above, below = np.maximum(y - apart, 0), np.minimum(y + apart, height - 1)
+    across = log_colours(smooth[y, right]) - log_colours(smooth[y, left])
+    along = log_colours(smooth[below, x]) - log_colours(smooth[above, x])
+    squares = np.maximum((across * across).sum(axis=1), (along * along).sum(axis=1))
+    return np.sqrt(squares)
+
+
+def _edge_of_nothing(empty: Floats32) -> Floats32:
+    """How often each class of contrast (N, 8) occurs where the empty table shows this one."""
+    spread = 0.025 + 0.25 * empty
+    bounds = np.array([-np.inf, *CONTRASTS, np.inf])
+    below = 1.0 / (1.0 + np.exp(-1.702 * np.clip((bounds - empty[:, None]) / spread[:, None], -30, 30)))
+    same = np.diff(below, axis=1)
+    return (0.8 * same + 0.2 * _SHADOW_EDGE).astype(np.float32)

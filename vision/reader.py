@@ -1,0 +1,178 @@
+"""The reader: from one picture a camera to the stacks on the lattice, and their certainty.
+
+It knows the lattice, the board, the kit and the cameras, and no game by name.
+"""
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rules.cells import Cell, Unit
+from rules.lattice import Board
+from rules.pieces import KitPiece
+from rules.stacks import Stacks
+from vision.certainty import CellDoubt, CertaintySettings, doubts
+from vision.columns import RayTable
+from vision.errors import NoPicture
+from vision.evidence import Evidence, SearchSettings, State, View
+from vision.likelihood import CameraEye, EyeLooks, ImageBGR, LookSettings
+from vision.rays import RaySettings, sample_rays
+from vision.reading import SURE, Reading
+from vision.search import climb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderSettings:
+    """All numbers of the reader, step by step."""
+
+    rays: RaySettings = field(default_factory=RaySettings)
+    looks: LookSettings = field(default_factory=LookSettings)
+    search: SearchSettings = field(default_factory=SearchSettings)
+    certainty: CertaintySettings = field(default_factory=CertaintySettings)
+
+
+class Reader:
+    """Reads positions from pictures; made once a calibration, used for every picture."""
+
+    def __init__(
+        self,
+        board: Board,
+        cameras: Mapping[str, CameraEye],
+        kit: Sequence[KitPiece] = (),
+        *,
+        settings: ReaderSettings | None = None,
+    ) -> None:
+        self.board = board
+        self.lattice = board.lattice
+        self.cameras = dict(cameras)
+        self.kit = tuple(kit)
+        self.settings = settings or ReaderSettings()
+        self.letters = next((eye.colours.letters for eye in cameras.values()), ())
+        self._tables: dict[str, RayTable] = {}
+        self._looks: dict[str, EyeLooks] = {}
+        for name, eye in cameras.items():
+            rays = sample_rays(eye.camera, board, self.settings.rays)
+            self._tables[name] = RayTable(rays, self.lattice)
+            self._looks[name] = EyeLooks(eye, rays, board, self.settings.looks)
+
+    def read(
+        self,
+        images: Mapping[str, ImageBGR],
+        *,
+        last: Stacks | None = None,
+        candidates: Sequence[Stacks] = (),
+    ) -> Reading:
+        """The position in these pictures, one a camera; cameras without a picture are left out.
+
+        `last` is the last known position, `candidates` are positions that the game could lead to:
+        both are where the search begins, and what is believed of places that nobody sees.
+        """
+        begin = time.perf_counter()
+        evidence = self._evidence(images)
+        seen = time.perf_counter()
+        state, gains = climb(evidence, self._state(last) if last else self._empty())
+        found = time.perf_counter()
+        reading = self._reading(state, doubts(evidence, state, gains, self.settings.certainty), last)
+        end = time.perf_counter()
+        return Reading(
+            **reading,
+            ms={
+                "looks": (seen - begin) * 1e3,
+                "search": (found - seen) * 1e3,
+                "certainty": (end - found) * 1e3,
+                "total": (end - begin) * 1e3,
+            },
+            score=evidence.score(state),
+        )
+
+    def _evidence(self, images: Mapping[str, ImageBGR]) -> Evidence:
+        known = [name for name in self.cameras if name in images]
+        if not known:
+            raise NoPicture(
+                f"no picture of the cameras {', '.join(self.cameras)}; "
+                "give one picture of at least one of them"
+            )
+        views: list[View] = []
+        for name in known:
+            looks = self._looks[name].read(self._fitting(name, images[name]))
+            table = self._tables[name]
+            views.append(View.of(table, looks, self.settings.search))
+        return Evidence(views, self.lattice, len(self.letters), self.settings.search)
+
+    def _fitting(self, name: str, image: ImageBGR) -> ImageBGR:
+        width, height = self.cameras[name].camera.size
+        if image.shape != (height, width, 3):
+            raise NoPicture(
+                f"the picture of camera {name!r} is {image.shape[1]} x {image.shape[0]}, "
+                f"but it was calibrated at {width} x {height}; calibrate it at this size"
+            )
+        return image
+
+    def _empty(self) -> State:
+        lattice = self.lattice
+        return np.zeros(lattice.columns * lattice.ranks * lattice.levels, dtype=np.int8)
+
+    def _state(self, stacks: Stacks) -> State:
+        state = self._empty()
+        levels, columns = self.lattice.levels, self.lattice.columns
+        for unit, letter in stacks.units():
+            if unit.cell in self.lattice and unit.level <= levels and letter in self.letters:
+                column = unit.cell.rank * columns + unit.cell.file
+                state[column * levels + unit.level - 1] = self.letters.index(letter) + 1
+        return state
+
+    def _reading(
+        self, state: State, cells: Sequence[CellDoubt], last: Stacks | None
+    ) -> dict[str, object]:
+        columns = self.lattice.columns
+        stacks: dict[Cell, str] = {}
+        unsure: dict[Cell, dict[str, float]] = {}
+        inferred: set[Unit] = set()
+        hidden: set[Cell] = set()
+        log_sure = 0.0
+        for column, doubt in enumerate(cells):
+            cell = Cell(column % columns, column // columns)
+            texts = [self._text(stack, cell, last, inferred if not i else None)
+                     for i, stack in enumerate(doubt.stacks)]
+            if texts[0]:
+                stacks[cell] = texts[0]
+            if doubt.hidden:
+                hidden.add(cell)
+            elif doubt.chances[0] < SURE:
+                unsure[cell] = _shares(texts, doubt.chances)
+            else:
+                log_sure += math.log(doubt.chances[0])
+        return {
+            "stacks": Stacks(stacks),
+            "unsure": unsure,
+            "inferred": frozenset(inferred),
+            "hidden": frozenset(hidden),
+            "certainty": math.exp(log_sure),
+        }
+
+    def _text(
+        self, stack: Sequence[int], cell: Cell, last: Stacks | None, inferred: set[Unit] | None
+    ) -> str:
+        """The letters of a stack; units that nobody sees are as they were, or unknown."""
+        before = last.get(cell, "") if last else ""
+        letters = ""
+        for k, colour in enumerate(stack):
+            if colour > 0:
+                letters += self.letters[colour - 1]
+            elif k < len(before) and before[k] not in "?.":
+                letters += before[k]
+                if inferred is not None:
+                    inferred.add(Unit(cell, k + 1))
+            else:
+                letters += "?"
+        return letters
+
+
+def _shares(texts: Sequence[str], chances: Sequence[float]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for text, chance in zip(texts, chances, strict=True):
+        total[text] = total.get(text, 0.0) + chance
+    return {text: chance for text, chance in total.items() if chance >= 0.005}
