@@ -132,7 +132,7 @@ def mutated(game: Game[Any], turn: Turn, rng: random.Random) -> Turn:
         change = changes[at]
         if kind == 2 and change.other is None:
             changes[at] = change._replace(cell=rng.choice(cells))
-        elif kind == 3:
+        elif kind == 3 and change.add:
             changes[at] = change._replace(letter=rng.choice(letters))
         else:
             changes.append(change._replace(add=not change.add))
