@@ -123,7 +123,8 @@ def _run(command: list[str]) -> None:
     done = subprocess.run(
         command,
         cwd=SOURCES,
-        env={**os.environ, "PATH": path, "CI": "true"},
+        # A Node from the package knows only certificates of its own unless it is told otherwise.
+        env={"NODE_USE_SYSTEM_CA": "1", **os.environ, "PATH": path, "CI": "true"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
