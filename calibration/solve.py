@@ -1,0 +1,184 @@
+"""A camera fitted to what was measured in a picture, with what was known before as a prior."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from calibration import cv
+from calibration.camera import Camera, Floats, Lens
+from calibration.fit import Fit, huber_weights, levenberg_marquardt, spread
+
+# How far a webcam's lens may be from a plain pinhole of 0.84 picture widths when nobody measured
+# it: logarithm of the focal length, centre as a part of the width, first two distortion terms.
+FOCAL_GUESS = 0.84
+UNKNOWN_LENS = (0.15, 0.010, 0.07, 0.03)
+_POSE = 6
+_STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4])
+
+
+@dataclass(frozen=True, slots=True)
+class LensDoubt:
+    """Standard deviations of what is believed of a lens."""
+
+    focal: float  # as a part
+    centre: float  # as a part of the picture's width
+    first: float  # k1
+    second: float  # k2
+
+    @staticmethod
+    def unknown() -> "LensDoubt":
+        """Nobody measured the lens."""
+        return LensDoubt(*UNKNOWN_LENS)
+
+    @staticmethod
+    def measured(focal_error: float) -> "LensDoubt":
+        """A lens measured with the lens board."""
+        return LensDoubt(max(focal_error, 0.0005), 0.0008, 0.003, 0.005)
+
+    def deviations(self, lens: Lens) -> Floats:
+        """In the order of the values that are fitted."""
+        width = lens.size[0]
+        return np.array(
+            [self.focal, self.centre * width, self.centre * width, self.first, self.second]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Places of the board and where the picture shows them, each across one direction.
+
+    A corner, whose place is known in both directions, is two pieces of evidence.
+    """
+
+    points_mm: Floats  # (N, 3)
+    px: Floats  # (N, 2)
+    normals: Floats  # (N, 2) unit vectors: only the error along them is known
+    error_px: Floats  # (N,) standard deviation
+    shape: Floats = field(default_factory=lambda: np.zeros((0, 0, 3)))  # (N, S, 3): see below
+
+    # `shape` says how a point moves with each unknown size of the board: an inset, a margin.
+
+    @staticmethod
+    def of_points(points_mm: Floats, px: Floats, error_px: float) -> "Evidence":
+        """Corners: both directions of each."""
+        twice = np.repeat(points_mm, 2, axis=0)
+        normals = np.tile(np.eye(2), (len(px), 1))
+        return Evidence(twice, np.repeat(px, 2, axis=0), normals, np.full(len(twice), error_px))
+
+    @property
+    def shapes(self) -> int:
+        """How many unknown sizes there are."""
+        return self.shape.shape[1] if self.shape.size else 0
+
+
+def together(parts: Sequence[Evidence]) -> Evidence:
+    """All evidence as one; every part keeps its own unknown sizes."""
+    total = sum(p.shapes for p in parts)
+    moved, before = [], 0
+    for part in parts:
+        block = np.zeros((len(part.points_mm), total, 3))
+        if part.shapes:
+            block[:, before : before + part.shapes] = part.shape
+        before += part.shapes
+        moved.append(block)
+    return Evidence(
+        np.concatenate([p.points_mm for p in parts]),
+        np.concatenate([p.px for p in parts]),
+        np.concatenate([p.normals for p in parts]),
+        np.concatenate([p.error_px for p in parts]),
+        np.concatenate(moved),
+    )
+
+
+def moved(camera: Camera, values: Floats) -> Camera:
+    """The camera turned, shifted (about its own axes) and its lens changed by fitted values."""
+    rotation = cv.rotation_of(values[:3]) @ camera.rotation
+    place = camera.translation_mm + values[3:6]
+    matrix, bend = camera.matrix.copy(), camera.distortion.copy()
+    matrix[0, 0] *= np.exp(values[6])
+    matrix[1, 1] *= np.exp(values[6])
+    matrix[:2, 2] += values[7:9]
+    bend[:2] += values[9:11]
+    return Camera(camera.size, matrix, bend, rotation, place)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solution:
+    """The fitted camera, how uncertain it is, and how the evidence fits it."""
+
+    camera: Camera
+    covariance: Floats  # of the eleven values of `moved`
+    sizes: Floats  # the unknown sizes
+    errors_px: Floats  # (N,) signed error of each piece of evidence
+    weights: Floats  # (N,) below 1 where a piece of evidence was doubted
+
+    @property
+    def rms_px(self) -> float:
+        """Root mean square of the errors of evidence that was believed."""
+        kept = self.errors_px[self.weights > 0.5]
+        return float(np.sqrt(np.mean(kept**2))) if kept.size else float("inf")
+
+
+def solve(
+    camera: Camera,
+    evidence: Evidence,
+    doubt: LensDoubt,
+    *,
+    trusted: Camera | None = None,
+    size_errors_mm: Sequence[float] = (),
+    rounds: int = 4,
+) -> Solution:
+    """The camera that explains the evidence best, without letting outliers pull.
+
+    The prior of the lens is about that of `trusted`, or of the camera itself.
+    """
+    about = (trusted or camera).lens
+    expected = np.concatenate(
+        [
+            [np.log(about.focal_px / camera.lens.focal_px)],
+            about.matrix[:2, 2] - camera.matrix[:2, 2],
+            about.distortion[:2] - camera.distortion[:2],
+        ]
+    )
+    deviations = doubt.deviations(camera.lens)
+    size_errors = np.array(list(size_errors_mm) or [1e3] * evidence.shapes)
+    steps = np.concatenate([_STEPS, np.full(evidence.shapes, 1e-3)])
+    weights = np.ones(len(evidence.px))
+
+    def errors(values: Floats) -> Floats:
+        points = evidence.points_mm
+        if evidence.shapes:
+            points = points + np.einsum("nsi,s->ni", evidence.shape, values[_POSE + 5 :])
+        return errors_px(moved(camera, values[: _POSE + 5]), points, evidence)
+
+    def residuals(values: Floats) -> Floats:
+        lens = (values[_POSE : _POSE + 5] - expected) / deviations
+        sizes = values[_POSE + 5 :] / size_errors
+        return np.concatenate([errors(values) * root, lens, sizes])
+
+    values = np.zeros(_POSE + 5 + evidence.shapes)
+    fit: Fit | None = None
+    for _ in range(rounds):
+        root = np.sqrt(weights) / evidence.error_px
+        fit = levenberg_marquardt(residuals, values, steps=steps, rounds=20)
+        values = fit.values
+        off = errors(values)
+        scale = np.maximum(1.0, spread(off / evidence.error_px)) * evidence.error_px
+        weights = huber_weights(off / scale, 2.0)
+    assert fit is not None  # noqa: S101  # there is at least one round
+    surplus = max(1.0, spread(off[weights > 0.5] / evidence.error_px[weights > 0.5]))
+    return Solution(
+        camera=moved(camera, values[: _POSE + 5]),
+        covariance=fit.covariance[: _POSE + 5, : _POSE + 5] * surplus**2,
+        sizes=values[_POSE + 5 :],
+        errors_px=off,
+        weights=weights,
+    )
+
+
+def errors_px(camera: Camera, points: Floats, evidence: Evidence) -> Floats:
+    """How far each point is off along its normal; very far where it is out of sight."""
+    off = camera.project(points) - evidence.px
+    along = (off * evidence.normals).sum(axis=1)
+    return np.where(np.isfinite(along), along, 1e3)
