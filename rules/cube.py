@@ -319,24 +319,27 @@ class CubeGame:
         return position.player
 
     def first_of_two(self, position: CubePosition, stacks: Stacks) -> Iterator[Turn]:
-        """Legal turns after which one more makes what is seen, the least surprising first."""
+        """Legal turns after which one more makes what is seen.
+
+        Only turns that can still be seen: one whose traces the second turn has wiped out would
+        explain away many an illegal turn.
+        """
         bag = bag_of(position.columns)
         if position.claiming or is_over(self.house, position, bag):
             return
         _, seen = compared(position.columns, columns_of(stacks))
-        units = sum(map(len, seen))
-        before = {i for i, column in enumerate(position.columns) if column.upper() != seen[i]}
-        found: list[tuple[int, Turn]] = []
+        differing = {i for i, column in enumerate(position.columns) if column.upper() != seen[i]}
+        if len(differing) > 4:
+            return
         for columns, _, _, step in self._steps(position, bag):
-            if not 0 <= units - sum(map(len, columns)) <= 2 or len(before - {*step[:3]}) > 2:
-                continue
-            differing = sum(
-                1 for i in {*before, *step[:3]} if i >= 0 and columns[i].upper() != seen[i]
-            )
-            turn = _turn(position.player, step)
-            if 0 < differing <= 2 and self._one_turn_away(self.judge(position, turn).after, stacks):
-                found.append((len({*step[:3]} - before), turn))
-        yield from (turn for _, turn in sorted(found, key=lambda pair: pair[0]))
+            touched = {i for i in step[:3] if i >= 0}
+            if (
+                touched <= differing
+                and 0 < sum(columns[i].upper() != seen[i] for i in differing) < 3
+            ):
+                turn = _turn(position.player, step)
+                if self._one_turn_away(self.judge(position, turn).after, stacks):
+                    yield turn
 
     def _one_turn_away(self, position: CubePosition | None, stacks: Stacks) -> bool:
         """Whether a legal turn of the next player makes what is seen."""

@@ -2,7 +2,7 @@
 
 A card is written in rows from top to bottom, `YB/RY`, with `.` for a place that it does not name:
 four coloured places within a window of four by four. A card may be turned but not mirrored, so its
-four rotations are one card; the first of them in alphabetical order is its name.
+four rotations are one card; its name is the flattest of them, the first in alphabetical order.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Card(NamedTuple):
             raise NotationError(
                 f"{text[:30]!r} is no card; a card names four places within a window of 4 x 4"
             )
-        return Card(min(_turned(upright)))
+        return Card(min(_turned(upright), key=lambda turned: (len(turned), turned)))
 
 
 def _trimmed(rows: Sequence[str]) -> Rows:

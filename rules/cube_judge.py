@@ -18,9 +18,10 @@ def act_breaks(
 ) -> Iterator[Break]:
     """Every rule that one action breaks."""
     named = (act.source, *act.cells) if act.source else act.cells
-    outside = tuple(dict.fromkeys(cell for cell in named if column_of(cell) is None))
+    outside = [cell for cell in named if column_of(cell) is None]
     if outside:
-        yield Break("cube.off-board", outside)
+        # a piece put down on file z sticks out to where cells have no names
+        yield Break("cube.off-board", tuple(dict.fromkeys(c for c in outside if c.file < 26)))
     if act.kind == "other":
         yield Break("cube.malformed")
     elif act.kind == "nothing":
