@@ -36,6 +36,8 @@ class Table:
     def setup(self) -> Setup:
         """What the game needs to know; `table.spec.set_up(table.setup())` is the game itself."""
         own = {f"{key}.{p.id}": text for p in self.players for key, text in p.details.items()}
+        if "colours" in self.spec.details:
+            own["colours"] = " ".join(self.scene.colours)
         return Setup(
             board=self.scene.board,
             players=tuple(player.id for player in self.players),
