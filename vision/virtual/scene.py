@@ -14,6 +14,7 @@ from calibration.camera import Camera
 from rules.game import GameSpec
 from rules.lattice import Board
 from rules.pieces import KitPiece
+from vision.errors import VisionError
 from vision.virtual.aiming import clock_direction, fitting_camera, lens_of
 from vision.virtual.values import (
     BoardLook,
@@ -104,9 +105,13 @@ class Scene:
         rig: Rig = "two",
         markers: bool | None = None,
         size: tuple[int, int] = SIZE,
+        chosen: Mapping[str, str] | None = None,
     ) -> "Scene":
-        """The scene of a seed; `markers` None leaves it to the seed."""
-        return _Draw(seed, kind, family, size).scene(rig, markers)
+        """The scene of a seed; `markers` None leaves it to the seed.
+
+        `chosen` names parts that are not drawn: `rooms`, `tables`, `boards`, `palettes`.
+        """
+        return _Draw(seed, kind, family, size, chosen or {}).scene(rig, markers)
 
 
 @lru_cache(maxsize=2)
@@ -118,8 +123,16 @@ def family_values(family: Family) -> dict[str, Any]:
 class _Draw:
     """Draws the parts of one scene, each from a generator of its own."""
 
-    def __init__(self, seed: int, kind: Kind, family: Family, size: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        seed: int,
+        kind: Kind,
+        family: Family,
+        size: tuple[int, int],
+        chosen: Mapping[str, str],
+    ) -> None:
         self.seed = seed
+        self.chosen = chosen
         self.kind = kind
         self.family = family
         self.size = size
@@ -130,6 +143,13 @@ class _Draw:
 
     def one_of(self, what: str, part: int, chosen: Sequence[Any] | None = None) -> dict[str, Any]:
         items = chosen if chosen is not None else self.values[what]
+        if what in self.chosen:
+            items = [item for item in items if item["name"] == self.chosen[what]]
+            if not items:
+                raise VisionError(
+                    f"no {what} {self.chosen[what]!r} in the family {self.family!r}; "
+                    f"its file {self.family}.toml lists them"
+                )
         picked: dict[str, Any] = items[int(self.rng(part).integers(len(items)))]
         return picked
 
@@ -291,7 +311,7 @@ def _sensor(values: dict[str, Any], draw: np.random.Generator, *, dim: bool) -> 
     grain = 1.8 if dim else 1.0
     tint = draw.normal(1, 0.03, 3)
     return Sensor(
-        exposure=float(draw.uniform(0.15, 0.24) * (0.7 if dim else 1.0)),
+        exposure=float(draw.uniform(0.2, 0.3) * (0.75 if dim else 1.0)),
         balance=values["balance"],
         tint=(float(tint[0]), 1.0, float(tint[2])),
         contrast=values["contrast"],

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.frame import ImageBGR
-from vision.virtual.values import F32, Sensor, f32
+from vision.virtual.values import F32, Rgb, Sensor, f32
 
 _NOISE_PAD = 64
+_ASTRAY = 0.18
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +26,17 @@ class Gain:
         return Gain((b, g, r))
 
 
-def metered(light: F32, sensor: Sensor) -> Gain:
-    """The gain that the automatics strive for, given linear light (height, width, 3)."""
+def metered(light: F32, sensor: Sensor, white: Rgb) -> Gain:
+    """The gain that the automatics strive for, given linear light (height, width, 3).
+
+    `white` is what a white sheet sends back. Webcams guess it from lamps that they know, and are
+    led astray by what fills the picture, though not as far as to call a red table grey.
+    """
     small = cv2.resize(light, (64, 36), interpolation=cv2.INTER_AREA).reshape(-1, 3)
     mean = np.maximum(small.mean(axis=0), 1e-5)
-    grey = float(mean @ f32([0.11, 0.59, 0.30]))
-    balance = (grey / mean) ** sensor.balance
+    lamp = np.maximum(f32(white[::-1]), 1e-5)
+    guess = lamp * (mean / lamp) ** _ASTRAY
+    balance = (guess[1] / guess) ** sensor.balance
     balance /= balance[1]
     tinted = balance * f32(sensor.tint[::-1])
     exposure = sensor.exposure / max(1e-5, float((mean * tinted) @ f32([0.11, 0.59, 0.30])))

@@ -179,7 +179,7 @@ class Studio:
         """Exposure and white balance as the camera settled on the empty table."""
         if name not in self._gains:
             light, _ = self.views[name].light((), self.stage.lighting(()))
-            self._gains[name] = metered(light, self.scene.sensors[name])
+            self._gains[name] = metered(light, self.scene.sensors[name], self.scene.room.white)
         return self._gains[name]
 
     def finish(self, name: str, light: F32, seed: int, gain: Gain | None = None) -> ImageBGR:
@@ -250,7 +250,7 @@ def colour_pieces(kind: Kind) -> tuple[Placed, ...]:
     lattice = kind.board.lattice
     shapes: Mapping[str, Extent] = {
         kit.letter: min(kit.shape.extents, key=lambda e: (e.height != 2, e.width * e.depth))
-        for kit in kind.kit
+        for kit in reversed(kind.kit)
     }
     letters = list(dict.fromkeys(kit.letter for kit in kind.kit))
     pieces: list[Placed] = []

@@ -90,6 +90,15 @@ class Room:
     walls: tuple[Rgb, ...]
     people: tuple[Rgb, ...]
 
+    @property
+    def white(self) -> Rgb:
+        """The light that falls on a sheet on the table."""
+        total = np.array(self.ambient)
+        for lamp in self.lamps:
+            rise = lamp.at_mm[2] / float(np.linalg.norm(lamp.at_mm))
+            total = total + np.array(lamp.rgb) * rise
+        return float(total[0]), float(total[1]), float(total[2])
+
 
 @dataclass(frozen=True, slots=True)
 class Cover:

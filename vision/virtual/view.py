@@ -39,7 +39,7 @@ class Stage:
         room = room or self.room
         block = self.block()
         atlas = light_atlas(block, (*self.fixed, *solids), room.lamps)
-        bounce = tuple(float(v) for v in self.ground.table.mean(axis=(0, 1)) * self._falling(room))
+        bounce = tuple(float(v) for v in self.ground.table.mean(axis=(0, 1)) * f32(room.white))
         return Lighting(room.lamps, room.ambient, (bounce[0], bounce[1], bounce[2]), block, atlas)
 
     def light_on(self, card: Card) -> Rgb:
@@ -53,12 +53,6 @@ class Stage:
             facing = 0.1 + 0.9 * abs(float(normal @ away)) / math.sqrt(square)
             total = total + f32(lamp.rgb) * facing * from_middle / square
         return float(total[0]), float(total[1]), float(total[2])
-
-    def _falling(self, room: Room) -> F32:
-        total = f32(room.ambient)
-        for lamp in room.lamps:
-            total = total + f32(lamp.rgb) * lamp.at_mm[2] / np.linalg.norm(lamp.at_mm)
-        return np.asarray(total, dtype=np.float32)
 
 
 class View:

@@ -1,0 +1,1 @@
+"""Makes the sample pictures: the virtual table's scenes, path-traced with Mitsuba."""

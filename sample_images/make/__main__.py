@@ -1,0 +1,172 @@
+"""Makes sample pictures: `python -m sample_images.make FAMILY [TABLE ...]`.
+
+Needs the extra `sim` and LLVM 19. Pictures that exist are kept, so that a run can be broken off.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from calibration.camera import Camera
+from sample_images.make.render import Tracer
+from sample_images.make.tables import Table, table_toml, tables
+from vision.virtual.cards import lens_board
+from vision.virtual.placing import USUAL, solids_of, stacks_of
+from vision.virtual.sensor import Gain, metered
+from vision.virtual.studio import Studio, colour_pieces, spare_solids
+from vision.virtual.values import F32, Solid
+
+LENS_VIEWS = 6
+POSITIONS = 10
+
+
+class Maker:
+    """Makes the pictures of one table."""
+
+    def __init__(self, table: Table, samples: int) -> None:
+        self.table = table
+        self.samples = samples
+        self.studio = Studio(table.scene)
+        self._tracer: Tracer | None = None
+        self._gains: dict[str, Gain] = {}
+        table.folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def tracer(self) -> Tracer:
+        """The path tracer, loaded when the first picture is missing."""
+        if self._tracer is None:
+            scene = self.table.scene
+            self._tracer = Tracer(
+                self.studio.ground,
+                scene.room,
+                scene.paints,
+                self.studio.stage.fixed,
+                scene.seed,
+                scene.table.gloss,
+            )
+        return self._tracer
+
+    def gain(self, name: str) -> Gain:
+        """Exposure and white balance, settled on the empty table."""
+        if name not in self._gains:
+            light = self.tracer.trace(
+                self.table.scene.cameras[name], spare_solids(self.table.scene, (), 0), samples=4
+            )
+            self._gains[name] = metered(
+                light, self.table.scene.sensors[name], self.table.scene.room.white
+            )
+        return self._gains[name]
+
+    def save(self, shot: str, name: str, light: F32, seed: int) -> None:
+        """Develops and writes one picture as its webcam's JPEG."""
+        development = self.studio.developments[name]
+        rng = np.random.default_rng([self.table.scene.seed, 51, seed])
+        gain = self.gain(name)
+        picture = development.developed(development.exposed(light), gain, rng)
+        self.path(shot, name).write_bytes(development.compressed(picture))
+
+    def path(self, shot: str, name: str) -> Path:
+        """The file of one picture."""
+        return self.table.folder / f"{shot}.{name}.jpg"
+
+    def solids(self, number: int) -> tuple[Solid, ...]:
+        """The boxes of a single position and of the supply beside it."""
+        scene = self.table.scene
+        pieces = self.table.position(number)
+        board = solids_of(pieces, scene.kind.board.lattice, scene.paints, USUAL, number + 1)
+        return (*board, *spare_solids(scene, pieces, number + 1))
+
+    def make(self) -> None:
+        """Everything that is missing."""
+        scene = self.table.scene
+        (self.table.folder / "table.toml").write_text(table_toml(self.table), "utf-8")
+        (self.table.folder / "truth.json").write_text(
+            json.dumps(self.truth(), indent=1) + "\n", "utf-8"
+        )
+        lattice = scene.kind.board.lattice
+        colours = solids_of(colour_pieces(scene.kind), lattice, scene.paints, USUAL, 0)
+        shots = {
+            "empty": spare_solids(scene, (), 0),
+            "colours": colours,
+            **{f"still{n:02}": self.solids(n) for n in range(POSITIONS)},
+        }
+        for seed, (shot, solids) in enumerate(shots.items()):
+            for name, camera in scene.cameras.items():
+                self.shot(shot, name, camera, solids, seed)
+        for number, (name, camera) in enumerate(scene.cameras.items()):
+            rng = np.random.default_rng([scene.seed, 61, number])
+            for view in range(LENS_VIEWS):
+                card = lens_board(camera, view, rng)
+                if not self.path(f"lens{view:02}", name).exists():
+                    light = self.tracer.trace(camera, (), samples=5, cards=[card], seed=view)
+                    self.save(f"lens{view:02}", name, light, 100 + view)
+
+    def shot(
+        self, shot: str, name: str, camera: Camera, solids: tuple[Solid, ...], seed: int
+    ) -> None:
+        """One picture, unless it is there."""
+        if self.path(shot, name).exists():
+            return
+        start = time.perf_counter()
+        light = self.tracer.trace(camera, solids, samples=self.samples, seed=seed)
+        self.save(shot, name, light, seed)
+        took = time.perf_counter() - start
+        said = f"{self.table.family}/{self.table.name} {shot}.{name}: {took:.1f} s"
+        print(said, file=sys.stderr, flush=True)  # noqa: T201  # a program of its own
+
+    def truth(self) -> dict[str, Any]:
+        """What the pictures show: cameras, stacks, and the parts of the scene."""
+        scene = self.table.scene
+        return {
+            "game": self.table.game,
+            "family": self.table.family,
+            "seed": scene.seed,
+            "room": scene.room.name,
+            "cameras": {name: camera_json(c) for name, c in scene.cameras.items()},
+            "colours": stacks_of(colour_pieces(scene.kind)).to_json(),
+            "stills": {
+                f"still{n:02}": {
+                    "stacks": stacks_of(self.table.position(n)).to_json(),
+                    "pieces": [
+                        [str(p.cell), p.level, list(p.extent), p.letter]
+                        for p in self.table.position(n)
+                    ],
+                }
+                for n in range(POSITIONS)
+            },
+        }
+
+
+def camera_json(camera: Camera) -> dict[str, Any]:
+    """A camera in the form of `calibration.json`."""
+    return {
+        "size": list(camera.size),
+        "matrix": camera.matrix.tolist(),
+        "distortion": camera.distortion.tolist(),
+        "rotation": camera.rotation.tolist(),
+        "translation_mm": camera.translation_mm.tolist(),
+    }
+
+
+def main() -> int:
+    """Makes what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("family", choices=["tune", "check"])
+    parser.add_argument("table", nargs="*", help="names of tables; all where left out")
+    parser.add_argument("--samples", type=int, default=16, help="paths a picture element")
+    given = parser.parse_args()
+    cv2.setNumThreads(1)
+    for table in tables(given.family):
+        if not given.table or table.name in given.table:
+            Maker(table, given.samples).make()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
