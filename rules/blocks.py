@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations
 from typing import NamedTuple
 
@@ -62,8 +63,7 @@ class Raster:
     def unit(self, place: int) -> Unit:
         """The unit of a bit's number."""
         level, rest = divmod(place, self.stride)
-        rank, file = divmod(rest, self.columns)
-        return Unit(Cell(file, rank), level + 1)
+        return Unit(_cells(self.columns, self.ranks)[rest], level + 1)
 
     def bits(self, units: Iterable[Unit]) -> int:
         """The bits of several units."""
@@ -96,12 +96,12 @@ class Raster:
 
     def stacks(self, filled: int, light: int, dark: int) -> Stacks:
         """What stands on the table, with letters."""
-        stacks: dict[Cell, str] = {}
+        stacks = [""] * self.stride
         for place in bit_places(filled):
-            cell, level = self.unit(place)
+            level, cell = divmod(place, self.stride)
             letter = "L" if light >> place & 1 else "D" if dark >> place & 1 else "?"
-            stacks[cell] = stacks.get(cell, "").ljust(level - 1, ".") + letter
-        return Stacks(stacks)
+            stacks[cell] = stacks[cell].ljust(level, ".") + letter
+        return Stacks(zip(_cells(self.columns, self.ranks), stacks, strict=False))
 
     def blocks(self, standing: Standing) -> Iterator[Placed]:
         """Every block of a position."""
@@ -122,6 +122,12 @@ class Raster:
         light = self.bits(unit for unit, letter in letters.items() if letter == "L")
         dark = self.bits(unit for unit, letter in letters.items() if letter == "D")
         return Standing(self.bits(letters), light, dark, *starts.values())
+
+
+@cache
+def _cells(columns: int, ranks: int) -> tuple[Cell, ...]:
+    """The cells of one level in the order of their bits."""
+    return tuple(Cell(file, rank) for rank in range(ranks) for file in range(columns))
 
 
 def bit_places(bits: int) -> Iterator[int]:

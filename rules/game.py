@@ -75,7 +75,9 @@ class Verdict(Generic[P]):
 
     `breaks` holds every broken rule; empty means legal. `unfinished` says that the changes are
     part of a legal turn, so that more may follow instead of a complaint. `after` is the position
-    behind a legal turn; `owed` what is still to do, or, after a legal turn, allowed.
+    behind a legal turn; behind an illegal one it may stand too, as if the turn were kept, where a
+    game knows more than the stacks show. `owed` is what is still to do, or, after a legal turn,
+    allowed.
     """
 
     breaks: tuple[Break, ...] = ()

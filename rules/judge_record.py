@@ -62,7 +62,7 @@ def standing(game: Game[Any], position: Any, turn: Turn) -> Stacks:
 
 def _behind(game: Game[Any], position: Any, line: TurnLine, verdict: Verdict[Any]) -> Any:
     """The position for the next line."""
-    if verdict.after is not None and verdict.legal:
+    if verdict.after is not None and (verdict.legal or line.kept):
         return verdict.after
     if not line.kept:
         return position

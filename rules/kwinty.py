@@ -32,7 +32,7 @@ from rules.errors import ImpossibleChange, SetupError
 from rules.game import Break, GameSpec, Outcome, Setup, Verdict
 from rules.lattice import Board, Lattice
 from rules.pieces import BLOCK, KitPiece, Placed
-from rules.stacks import Stacks
+from rules.stacks import MAX_HEIGHT, Stacks
 from rules.turn import Change, Turn, after_changes
 
 WINDOW = 9  # the wall is at most so wide and so high
@@ -230,14 +230,28 @@ class KwintyGame:
         if not changes and not turn.claim:
             return self._judge_pass(position)
         if turn.claim or len(changes) != 1 or not changes[0].add:
-            return Verdict((Break("kwinty.malformed", _cells(changes)),))
+            reason = Break("kwinty.malformed", _cells(changes))
+            return Verdict((reason,), self._kept(position, turn))
         change = changes[0]
         breaks = list(self._piece_breaks(position, change))
         block = self._landing(position, change)
         breaks += self._place_breaks(position, block) if block else self._outside(change)
         if breaks or block is None:
-            return Verdict(tuple(breaks))
+            return Verdict(tuple(breaks), self._kept(position, turn))
         return Verdict((), self._after(position, block))
+
+    def _kept(self, position: KwintyPosition, turn: Turn) -> KwintyPosition | None:
+        """The position behind an illegal turn of blocks put down that the players let stand."""
+        now = position
+        for change in turn.changes:
+            block = self._landing(now, change) if change.add else None
+            if not block or block.letter not in OPPONENT or block.level >= MAX_HEIGHT - 1:
+                return None
+            now = self._after(now, block)._replace(player=position.player)
+        if now is position:
+            return None
+        moved = turn.changes[0].letter.replace("?", position.player)
+        return now._replace(player=self.next_player(position, turn), moved=moved)
 
     def _judge_pass(self, position: KwintyPosition) -> Verdict[KwintyPosition]:
         if self._can_place(position):

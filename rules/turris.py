@@ -30,7 +30,7 @@ from rules.errors import SetupError
 from rules.game import Break, GameSpec, Option, Outcome, Owed, Setup, Verdict
 from rules.lattice import Board, Lattice
 from rules.pieces import BLOCK, KitPiece, Placed
-from rules.stacks import Stacks
+from rules.stacks import MAX_HEIGHT, Stacks
 from rules.turn import Change, Turn
 from rules.turris_tower import (
     SPAN,
@@ -69,18 +69,20 @@ class _Step(NamedTuple):
 
 
 class _Deed(NamedTuple):
-    """What a turn has done in the end: blocks put down and taken away, and what then stands."""
+    """What a turn has done in the end: blocks put down and taken away, and what then stands.
+
+    There is no `standing` where a change is not about a block or cannot be done.
+    """
 
     puts: list[_Step]
     takes: list[_Step]
-    standing: TurrisPosition
+    standing: TurrisPosition | None
 
 
 class _Line(NamedTuple):
-    """A legal turn, how many of the changed units it explains, and the position behind it."""
+    """The changes of a legal turn, and the position behind it."""
 
     changes: tuple[Change, ...]
-    explained: int
     after: TurrisPosition
 
 
@@ -219,7 +221,16 @@ class TurrisGame:
                 other = self._judge_order(position, puts, deed.takes)
                 if other.legal:
                     return other
-        return verdict
+        return replace(verdict, after=self._kept(position, deed)) if verdict.breaks else verdict
+
+    def _kept(self, position: TurrisPosition, deed: _Deed) -> TurrisPosition | None:
+        """The position behind an illegal turn that the players let stand."""
+        if deed.standing is None:
+            return None
+        banned = self._raster.bits(
+            u for step in deed.takes if step.block for u in step.block.units()
+        )
+        return deed.standing._replace(player=self._next(position, deed), banned=banned)
 
     def _judge_without_block(
         self, position: TurrisPosition, deed: _Deed
@@ -284,10 +295,12 @@ class TurrisGame:
         puts: list[_Step] = []
         takes: list[_Step] = []
         now = position
+        sound = True
         for change in changes:
             if change.add:
                 block = self._landing(now, change)
-                now = with_block(now, block) if block else now
+                sound = sound and block is not None and block.level < MAX_HEIGHT - 1
+                now = with_block(now, block) if block and sound else now
                 again = next((step for step in takes if block and step.block == block), None)
                 if again:
                     takes.remove(again)
@@ -295,13 +308,14 @@ class TurrisGame:
                     puts.append(_Step(change, block))
                 continue
             block = self._meant(now, change)
+            sound = sound and block is not None and not self._is_covered(now, block)
             now = without_block(now, block) if block else now
             mine = next((step for step in puts if block and step.block == block), None)
             if mine:
                 puts.remove(mine)
             else:
                 takes.append(_Step(change, block))
-        return _Deed(puts, takes, now)
+        return _Deed(puts, takes, now if sound else None)
 
     def _landing(self, now: TurrisPosition, change: Change) -> Placed | None:
         """Where a block comes to rest; None beside the raster or for another piece."""
@@ -449,10 +463,12 @@ class TurrisGame:
 
     def next_player(self, position: TurrisPosition, turn: Turn) -> str:
         """The opponent of whose block was placed, unless he has none left."""
-        deed = self._deed(position, turn.changes)
+        return self._next(position, self._deed(position, turn.changes))
+
+    def _next(self, position: TurrisPosition, deed: _Deed) -> str:
         letters = [step.change.letter for step in deed.puts]
         mover = letters[0] if letters and letters[0] in OPPONENT else position.player
-        return pass_on(deed.standing._replace(player=mover)).player
+        return following((deed.standing or position)._replace(player=mover), 0)
 
     # --- what a camera saw -------------------------------------------------------------------
 
@@ -501,10 +517,11 @@ class TurrisGame:
         own = self._raster.bits(unit for unit, letter in come.items() if letter in (player, "?"))
         lost = self._raster.bits(gone)
         lines = list(self._lines_within(position, own, lost))
-        lines.sort(key=lambda line: -line.explained)
+        lines.sort(key=lambda line: -len(line.changes))
         everything = len(come) + len(gone)
         for line in lines:
-            if line.explained < everything or not self._can_place(line.after, line.after.banned):
+            explained = 2 * len(line.changes)
+            if explained < everything or not self._can_place(line.after, line.after.banned):
                 yield Turn(player, line.changes)
         if not self._can_place(position, position.banned):
             if self._can_pass(position):
@@ -515,22 +532,26 @@ class TurrisGame:
     def _lines_within(self, position: TurrisPosition, own: int, lost: int) -> Iterator[_Line]:
         """The legal turns that put down only what came and take away only what went."""
         for spot in spots(position, position.banned, strict=self.strict):
-            if spot.bits & ~own:
-                continue
-            now = built(position, spot)
-            change = self._put_change(position, spot)
-            yield _Line((change,), 2, pass_on(now))
-            if not spot.middle:
-                continue
-            for more in spots(now, now.banned, strict=self.strict):
-                if not more.bits & ~own:
-                    both = (change, self._put_change(now, more))
-                    yield _Line(both, 4, pass_on(built(now, more)))
-            for more in removable(now):
-                if not more.bits & ~lost:
-                    away = block_change(placed(now, more, OPPONENT[now.player]), add=False)
-                    after = take(now, more, OPPONENT[now.player], more.bits)
-                    yield _Line((change, away), 4, after)
+            if not spot.bits & ~own:
+                line = _Line((self._put_change(position, spot),), built(position, spot))
+                yield from self._lines_behind(line, own, lost, earned=spot.middle)
+
+    def _lines_behind(self, line: _Line, own: int, lost: int, *, earned: bool) -> Iterator[_Line]:
+        """The turn as it is, and with every bonus that fits."""
+        changes, now = line
+        yield _Line(changes, pass_on(now))
+        if not earned:
+            return
+        for more in spots(now, now.banned, strict=self.strict):
+            if not more.bits & ~own:
+                longer = _Line((*changes, self._put_change(now, more)), built(now, more))
+                again = self.chain and more.middle
+                yield from self._lines_behind(longer, own, lost, earned=again)
+        other = OPPONENT[now.player]
+        for more in removable(now):
+            if not more.bits & ~lost:
+                away = block_change(placed(now, more, other), add=False)
+                yield _Line((*changes, away), take(now, more, other, more.bits))
 
     def _vanished(self, position: TurrisPosition, own: int) -> Iterator[Turn]:
         """Two blocks of which only the bonus is still there: the first fell to the next bonus."""
@@ -586,13 +607,13 @@ class TurrisGame:
     def _banned(
         self, position: TurrisPosition, known: list[Placed], filled: int, player: str
     ) -> int:
-        """What the player to move may not fill again, if a turn has taken it from him."""
+        """What the player to move may not fill again, because a turn has just taken it away."""
         if player == position.player:
             return position.banned & ~filled
-        bits = (self._raster.block_bits(block) for block in known if block.letter == player)
         freed = 0
-        for block in bits:
-            freed |= 0 if block & filled else block
+        for block in known:
+            bits = self._raster.block_bits(block)
+            freed |= 0 if bits & filled else bits
         return freed
 
     def impossible(self, stacks: Stacks) -> tuple[Break, ...]:
