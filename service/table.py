@@ -45,3 +45,8 @@ class Table:
             rules=self.rules,
             details={**self.details, **own},
         )
+
+
+def is_open(spec: GameSpec) -> bool:
+    """Whether the table alone says which colours there are and how high pieces may stand."""
+    return "colours" in spec.details

@@ -12,10 +12,9 @@ from rules.game import GameSpec, Value
 from rules.lattice import Board, Lattice, Millimetres
 from rules.registry import find_game
 from service.errors import ServiceError
-from service.table import Player, Table
+from service.table import Player, Table, is_open
 from service.toml_text import NoToml, Path, key_lines, parse_toml
 
-ANY_GAME = "free"  # the one without rules: its levels and colours are the table's
 TABLE_KEYS = ("game", "first", "board", "colours", "players", "markers", "cameras", "rules")
 BOARD_KEYS = (
     "columns", "ranks", "levels", "pitch_mm", "unit_mm", "margin_mm",
@@ -179,8 +178,7 @@ def _table(entries: Entries) -> Table | None:
     except RulesError as error:
         entries.mistakes.add(("game",), str(error))
         return None
-    own = any("." not in key for key in spec.details)
-    entries.known([*TABLE_KEYS, "details"] if own else TABLE_KEYS)
+    entries.known([*TABLE_KEYS, "details"] if _own_details(spec) else TABLE_KEYS)
     scene = Scene(
         board=_board(entries.under("board"), spec),
         colours=_colours(entries.under("colours"), spec),
@@ -218,7 +216,7 @@ def _board(entries: Entries, spec: GameSpec) -> Board:
     columns = entries.whole("columns", lattice.columns, 1, 26)
     ranks = entries.whole("ranks", lattice.ranks, 1, 99)
     levels = entries.whole("levels", lattice.levels, 1, 99)
-    if levels != lattice.levels and spec.name != ANY_GAME:
+    if levels != lattice.levels and not is_open(spec):
         always = f"{spec.title} always has {lattice.levels} levels; leave this line out"
         entries.mistakes.add((*entries.path, "levels"), always)
         levels = lattice.levels
@@ -240,8 +238,8 @@ def _board(entries: Entries, spec: GameSpec) -> Board:
 
 
 def _colours(entries: Entries, spec: GameSpec) -> dict[str, str]:
-    """The names of all colours; a game's letters are fixed, those without rules are free."""
-    if spec.name == ANY_GAME and entries.values:
+    """The names of all colours; the letters are the game's, unless it has none of its own."""
+    if is_open(spec) and entries.values:
         for letter in entries.values:
             if not re.fullmatch("[A-Z]", letter):
                 entries.wrong(letter, 'one capital letter for a colour, such as B = "blue"')
@@ -329,5 +327,10 @@ def _rules(entries: Entries, spec: GameSpec) -> dict[str, Value]:
 
 def _details(entries: Entries, spec: GameSpec) -> dict[str, str]:
     """What only this game knows, and no player of it alone."""
-    entries.known([key for key in spec.details if "." not in key])
+    entries.known(_own_details(spec))
     return {key: entries.text(key) for key in entries.values}
+
+
+def _own_details(spec: GameSpec) -> list[str]:
+    """The keys of [details] for a game; colours have a heading of their own."""
+    return [key for key in spec.details if "." not in key and key != "colours"]

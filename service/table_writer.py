@@ -7,8 +7,7 @@ from datetime import date, datetime, time
 from calibration.scene import CameraPlace, Marker
 from rules.game import GameSpec, Option, Value
 from rules.lattice import Board
-from service.table import Player, Table
-from service.table_reader import ANY_GAME
+from service.table import Player, Table, is_open
 
 
 def table_text(table: Table) -> str:
@@ -21,14 +20,15 @@ def _lines(table: Table) -> Iterator[str]:
     yield f"# A table for {spec.title}: change what is different at yours."
     yield f"game = {_value(table.game)}"
     if table.first:
-        yield _noted(f"first = {_value(table.first)}", f"who begins: {_choice(spec.players)}")
+        ids = [player.id for player in table.players] or spec.players
+        yield _noted(f"first = {_value(table.first)}", f"who begins: {_choice(ids)}")
     yield from ("", "[board]")
     yield from _board_lines(scene.board, spec)
     yield from ("", "[colours]")
     for letter, name in scene.colours.items():
         yield f"{letter} = {_value(name)}"
     for player in table.players:
-        yield from ("", "[[players]]", *_player_lines(player))
+        yield from ("", "[[players]]", *_player_lines(player, spec))
     for marker in scene.markers:
         yield from ("", "[[markers]]", *_marker_lines(marker))
     for camera in scene.cameras.values():
@@ -43,7 +43,7 @@ def _board_lines(board: Board, spec: GameSpec) -> Iterator[str]:
     lattice = board.lattice
     yield f"columns = {lattice.columns}"
     yield f"ranks = {lattice.ranks}"
-    if spec.name == ANY_GAME:
+    if is_open(spec):
         yield _noted(f"levels = {lattice.levels}", "how high pieces may stand on each other")
     yield _noted(f"pitch_mm = {_value(lattice.pitch_mm)}", "from cell to cell")
     yield _noted(f"unit_mm = {_value(lattice.unit_mm)}", "one cube, or one unit of a longer piece")
@@ -58,11 +58,16 @@ def _board_lines(board: Board, spec: GameSpec) -> Iterator[str]:
             yield _noted(f"{key} = {_value(size)}", what)
 
 
-def _player_lines(player: Player) -> Iterator[str]:
+def _player_lines(player: Player, spec: GameSpec) -> Iterator[str]:
     yield f"id = {_value(player.id)}"
     if player.name:
         yield f"name = {_value(player.name)}"
     yield from _plain_lines(player.details)
+    own = [
+        key.removesuffix(f".{player.id}") for key in spec.details if key.endswith(f".{player.id}")
+    ]
+    if missing := [key for key in own if key not in player.details]:
+        yield f"# may also be said: {', '.join(missing)} (docs/games/{spec.name}.md tells)"
 
 
 def _marker_lines(marker: Marker) -> Iterator[str]:

@@ -128,6 +128,28 @@ class TestReading:
 
         assert (board.frame_height_mm, board.frame_width_mm, board.recess_mm) == ("auto", 8.0, 3.5)
 
+    def test_a_game_of_ones_own_has_its_own_colours_and_levels(self) -> None:
+        """Without rules the table says how high pieces stand and which colours there are."""
+        text = 'game = "free"\n[board]\nlevels = 1\n[colours]\nW = "white"\nK = "black"'
+
+        table = read_table_text(text)
+
+        assert table.scene.board.lattice.levels == 1
+        assert table.scene.colours == {"W": "white", "K": "black"}
+        assert table.setup().details == {"colours": "W K"}
+        assert read_table_text(table_text(table)) == table
+
+    def test_details_of_a_game_and_of_its_players_arrive(self) -> None:
+        """What only one game knows stands in [details], or with the player it belongs to."""
+        text = (
+            'game = "cube"\n[[players]]\nid = "1"\ntwin = "G"\n[[players]]\nid = "2"\ntwin = "R"\n'
+        )
+
+        table = read_table_text(text)
+
+        assert table.setup().details == {"twin.1": "G", "twin.2": "R"}
+        assert read_table_text(table_text(table)).players == table.players
+
     def test_a_file_of_a_windows_editor_is_read(self, tmp_path: Path) -> None:
         """A byte order mark and Windows line ends do not matter."""
         (tmp_path / "table.toml").write_bytes(
