@@ -11,6 +11,7 @@ from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
 from rules.errors import KiebitzError
@@ -77,7 +78,7 @@ def create_app(server: Server, *, page: Path = PAGE) -> FastAPI:
         api.include_router(module.router)
     app.include_router(api)
     _answer_errors(app)
-    app.mount("/", Page(directory=page, html=True), name="page")
+    app.mount("/", GZipMiddleware(Page(directory=page, html=True), 500), name="page")
     settings = server.settings
 
     def largest(path: str) -> int:

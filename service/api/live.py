@@ -36,7 +36,7 @@ async def _accepted(socket: WebSocket, session: str, need: str) -> AsyncIterator
         return
     with contextlib.suppress(WebSocketDisconnect, TimeoutError):
         yield table
-    with contextlib.suppress(RuntimeError):
+    with contextlib.suppress(RuntimeError, WebSocketDisconnect):
         await socket.close()
 
 

@@ -1,0 +1,247 @@
+// Set-up assistant: which game, who plays, and off it goes.
+import { useEffect, useState } from "preact/hooks";
+import { get, post } from "../api";
+import { colourWord, t } from "../i18n";
+import { Chip, Problem, useTask } from "../parts/basics";
+import { Icon } from "../parts/icons";
+import { go } from "../router";
+import type { GameInfo, TableInfo } from "../types";
+import { GameSign, peopleOf } from "./rules";
+
+type Value = string | number | boolean;
+
+interface Draft {
+  game: GameInfo | null;
+  name: string;
+  players: { id: string; name: string }[];
+  first: string;
+  columns: number;
+  ranks: number;
+  rules: Record<string, Value>;
+}
+
+const EMPTY: Draft = { game: null, name: "", players: [], first: "", columns: 0, ranks: 0, rules: {} };
+
+export function SetupPage() {
+  const [games, setGames] = useState<GameInfo[]>([]);
+  const [draft, setDraft] = useState<Draft>(EMPTY);
+  const [step, setStep] = useState(0);
+  const [problem, run, busy] = useTask();
+  useEffect(() => run(async () => setGames(await get<GameInfo[]>("/games"))), []);
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
+  const choose = (game: GameInfo) => {
+    const people = game.players.slice(0, Math.max(Math.min(2, game.players.length), game.fewest_players));
+    change({
+      game,
+      players: people.map((id) => ({ id, name: "" })),
+      first: people[0] ?? "",
+      columns: game.board.columns,
+      ranks: game.board.ranks,
+      rules: {},
+    });
+    setStep(1);
+  };
+  const begin = () =>
+    run(async () => {
+      const { game, name, players, first, columns, ranks, rules } = draft;
+      if (game) {
+        const board = game.sizes[0] < game.sizes[1] ? { board: { columns, ranks } } : {};
+        const body = { game: game.name, name, players, first, rules, ...board };
+        const made = await post<TableInfo>("/sessions", body);
+        go(`/t/${made.id}/play`);
+      }
+    });
+  return (
+    <div class="page">
+      <h1>{t("setup.title")}</h1>
+      <p class="hint">{t("setup.step", { n: step + 1, of: 2 })}</p>
+      {step === 0 && <ChooseGame games={games} onChoose={choose} />}
+      {step === 1 && draft.game && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            begin();
+          }}
+        >
+          <People game={draft.game} draft={draft} change={change} />
+          <Board game={draft.game} draft={draft} change={change} />
+          <House game={draft.game} draft={draft} change={change} />
+          <label class="field">
+            {t("setup.named")}
+            <input maxLength={60} value={draft.name} onInput={(e) => change({ name: e.currentTarget.value })} />
+          </label>
+          <div class="buttons">
+            <button type="button" onClick={() => setStep(0)}>
+              {t("app.back")}
+            </button>
+            <button type="submit" class="primary" disabled={busy}>
+              <Icon name="play" /> {t("setup.begin")}
+            </button>
+          </div>
+        </form>
+      )}
+      <Problem text={problem} />
+    </div>
+  );
+}
+
+function ChooseGame({ games, onChoose }: { games: GameInfo[]; onChoose: (game: GameInfo) => void }) {
+  return (
+    <>
+      <h2>{t("setup.game")}</h2>
+      <ul class="tiles">
+        {games.map((game) => (
+          <li key={game.name}>
+            <button type="button" class="tile" onClick={() => onChoose(game)}>
+              <GameSign game={game} />
+              <strong>{game.title}</strong>
+              <span class="hint">{peopleOf(game)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface PartProps {
+  game: GameInfo;
+  draft: Draft;
+  change: (part: Partial<Draft>) => void;
+}
+
+function People({ game, draft, change }: PartProps) {
+  const { players, first } = draft;
+  const named = (id: string) =>
+    id in game.colours ? colourWord(game.colours[id]!.name) : t("player.number", { id });
+  const toggle = (id: string, on: boolean) => {
+    const next = on
+      ? game.players.filter((one) => one === id || players.some((p) => p.id === one))
+      : players.filter((p) => p.id !== id).map((p) => p.id);
+    const kept = next.map((one) => players.find((p) => p.id === one) ?? { id: one, name: "" });
+    change({ players: kept, first: next.includes(first) ? first : (next[0] ?? "") });
+  };
+  if (!game.players.length) {
+    return null;
+  }
+  return (
+    <fieldset>
+      <legend>{t("setup.players")}</legend>
+      {game.players.map((id) => {
+        const player = players.find((one) => one.id === id);
+        const fixed = game.fewest_players === game.players.length;
+        return (
+          <div class="row person" key={id}>
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={!!player}
+                disabled={fixed || (!!player && players.length <= Math.max(1, game.fewest_players))}
+                onChange={(event) => toggle(id, event.currentTarget.checked)}
+              />
+              {id in game.colours && <Chip colours={game.colours} letter={id} />}
+              <span>{named(id)}</span>
+            </label>
+            {player && (
+              <>
+                <label class="grow">
+                  <span class="unseen">
+                    {t("setup.name")} {named(id)}
+                  </span>
+                  <input
+                    maxLength={60}
+                    placeholder={t("setup.name")}
+                    value={player.name}
+                    onInput={(event) => {
+                      const name = event.currentTarget.value;
+                      change({ players: players.map((one) => (one.id === id ? { ...one, name } : one)) });
+                    }}
+                  />
+                </label>
+                <label class="check">
+                  <input type="radio" name="first" checked={first === id} onChange={() => change({ first: id })} />
+                  <span>{t("setup.first")}</span>
+                </label>
+              </>
+            )}
+          </div>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+function Board({ game, draft, change }: PartProps) {
+  const [least, most] = game.sizes;
+  if (least >= most) {
+    return null;
+  }
+  return (
+    <label class="field">
+      {t("setup.size")}
+      <select
+        value={draft.columns}
+        onChange={(event) => {
+          const n = Number(event.currentTarget.value);
+          change({ columns: n, ranks: n });
+        }}
+      >
+        {Array.from({ length: most - least + 1 }, (_, i) => least + i).map((n) => (
+          <option key={n} value={n}>
+            {n} × {n}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function House({ game, draft, change }: PartProps) {
+  if (!game.options.length) {
+    return null;
+  }
+  const set = (key: string, value: Value) => change({ rules: { ...draft.rules, [key]: value } });
+  return (
+    <details class="card">
+      <summary>{t("setup.rules")}</summary>
+      <p class="hint">
+        {t("rules.optionsWhy")} <a href={`/rules/${game.name}`}>{t("nav.rules")}</a>
+      </p>
+      {game.options.map((option) => {
+        const value = draft.rules[option.key] ?? option.default;
+        return (
+          <label class="field" key={option.key}>
+            <code>{option.key}</code>
+            {typeof option.default === "boolean" ? (
+              <input
+                type="checkbox"
+                checked={value === true}
+                onChange={(event) => set(option.key, event.currentTarget.checked)}
+              />
+            ) : option.choices.length ? (
+              <select value={String(value)} onChange={(event) => {
+                const chosen = option.choices.find((one) => String(one) === event.currentTarget.value);
+                set(option.key, chosen ?? option.default);
+              }}>
+                {option.choices.map((choice) => (
+                  <option key={String(choice)} value={String(choice)}>
+                    {String(choice)}
+                  </option>
+                ))}
+              </select>
+            ) : typeof option.default === "number" ? (
+              <input
+                type="number"
+                {...(option.most ? { min: option.least, max: option.most } : {})}
+                value={String(value)}
+                onInput={(event) => set(option.key, Number(event.currentTarget.value))}
+              />
+            ) : (
+              <input type="text" value={String(value)} onInput={(event) => set(option.key, event.currentTarget.value)} />
+            )}
+          </label>
+        );
+      })}
+    </details>
+  );
+}

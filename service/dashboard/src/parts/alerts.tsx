@@ -1,0 +1,164 @@
+// What needs attention: broken rules, what is owed, questions, cameras in trouble.
+import { post, sessionPath } from "../api";
+import { has, listed, said, t } from "../i18n";
+import type { Ask, Owed, PlayState, TableInfo, Turn } from "../types";
+import { Chip, colourName, playerName, Problem, useTask } from "./basics";
+import { Icon } from "./icons";
+import { TurnMove } from "./turn";
+
+export function openBreach(state: PlayState): Turn | null {
+  const last = state.turns.at(-1);
+  return last && !last.legal && !last.kept && !last.taken_back ? last : null;
+}
+
+export function owedInWords(info: TableInfo, owed: Owed): string[] {
+  const name = playerName(info, owed.player);
+  const cells = Object.keys(owed.cells);
+  if (owed.what === "stack") {
+    return Object.entries(owed.cells).map(([cell, n]) =>
+      n === 1 ? t("owed.stackOne", { name, cell }) : t("owed.stackMany", { name, n, cell }),
+    );
+  }
+  const key = owed.what === "bonus" ? "owed.bonus" : "owed.relocate";
+  return [cells.length ? t(`${key}Cells`, { name, cells: listed(cells) }) : t(key, { name })];
+}
+
+export function Alerts({ info, state, mayTouch }: { info: TableInfo; state: PlayState; mayTouch: boolean }) {
+  const breach = openBreach(state);
+  return (
+    <div class="alerts">
+      <div aria-live="assertive">{breach && <Breach info={info} turn={breach} mayTouch={mayTouch} />}</div>
+      <div aria-live="polite">
+        {!breach && state.phase === "play" && state.owed.length > 0 && (
+          <section class="alert owed">
+            <h2>{t("owed.title")}</h2>
+            <ul>
+              {state.owed.flatMap((owed) =>
+                owedInWords(info, owed).map((words) => (
+                  <li key={words}>
+                    {owed.player in info.colours && <Chip colours={info.colours} letter={owed.player} />} {words}
+                  </li>
+                )),
+              )}
+            </ul>
+          </section>
+        )}
+        {state.asks.map((ask) => (
+          <Question key={ask.cells.join()} info={info} ask={ask} mayTouch={mayTouch} />
+        ))}
+        {state.over && <Ending info={info} state={state} />}
+        {state.phase === "setup" && <Notice title={t("phase.setup")} text={t("phase.setupWhy")} />}
+        {state.phase === "paused" && <Notice title={t("phase.paused")} text={t("phase.pausedWhy")} />}
+        {Object.entries(state.cameras)
+          .filter(([, { state: how }]) => how !== "back" && how !== "realigned")
+          .map(([camera, trouble]) => (
+            <p key={camera} class="alert camera-trouble">
+              <Icon name="camera" /> {t("camera.trouble", { camera, state: cameraWord(trouble.state) })} {trouble.say}
+            </p>
+          ))}
+      </div>
+    </div>
+  );
+}
+
+export const cameraWord = (state: string): string => {
+  const key = `camera.${state}`;
+  return has(key) ? t(key) : state;
+};
+
+function Notice({ title, text }: { title: string; text: string }) {
+  return (
+    <section class="alert">
+      <h2>{title}</h2>
+      <p>{text}</p>
+    </section>
+  );
+}
+
+function Breach({ info, turn, mayTouch }: { info: TableInfo; turn: Turn; mayTouch: boolean }) {
+  const [problem, run, busy] = useTask();
+  return (
+    <section class="alert breach">
+      <h2>
+        <Icon name="warn" /> {t("alert.illegalTurn", { n: turn.n, name: playerName(info, turn.player) })}
+      </h2>
+      <p>
+        <TurnMove info={info} turn={turn} />
+      </p>
+      <ul>
+        {turn.breaks.map((broken) => (
+          <li key={broken.rule}>
+            {said(broken)}{" "}
+            <a href={`/rules/${info.game}?rule=${encodeURIComponent(broken.rule)}`}>{t("alert.rule")}</a>
+          </li>
+        ))}
+      </ul>
+      {mayTouch && (
+        <>
+          <p class="hint">{t("alert.takeBack")}</p>
+          <button
+            type="button"
+            disabled={busy}
+            onClick={() => run(() => post(`${sessionPath(info.id)}/actions`, { do: "keep" }))}
+          >
+            {t("alert.keep")}
+          </button>
+        </>
+      )}
+      <Problem text={problem} />
+    </section>
+  );
+}
+
+function Question({ info, ask, mayTouch }: { info: TableInfo; ask: Ask; mayTouch: boolean }) {
+  const [problem, run, busy] = useTask();
+  return (
+    <section class="alert question">
+      <h2>{t("ask.title")}</h2>
+      <p>{said(ask)}</p>
+      {Object.entries(ask.choices).map(([cell, choices]) => (
+        <fieldset key={cell} disabled={!mayTouch || busy}>
+          <legend>{t("ask.which", { cell })}</legend>
+          <div class="buttons">
+            {choices.map((stack) => (
+              <button
+                key={stack}
+                type="button"
+                onClick={() =>
+                  run(() => post(`${sessionPath(info.id)}/corrections`, { cells: { [cell]: stack } }))
+                }
+              >
+                {stack
+                  ? [...stack].map((letter, i) => (
+                      <span key={i}>
+                        <Chip colours={info.colours} letter={letter} />
+                        <span class="unseen">{colourName(info.colours, letter)}</span>
+                      </span>
+                    ))
+                  : t("ask.empty")}
+              </button>
+            ))}
+          </div>
+        </fieldset>
+      ))}
+      <Problem text={problem} />
+    </section>
+  );
+}
+
+function Ending({ info, state }: { info: TableInfo; state: PlayState }) {
+  const winners = [state.over?.winner].flat().filter((id): id is string => !!id);
+  const names = winners.map((id) => playerName(info, id));
+  const title =
+    names.length === 0
+      ? t("over.draw")
+      : names.length === 1
+        ? t("over.won", { name: names[0]! })
+        : t("over.wonMany", { names: listed(names) });
+  return (
+    <section class="alert ending">
+      <h2>{title}</h2>
+      <p>{state.over && said(state.over)}</p>
+    </section>
+  );
+}

@@ -1,0 +1,126 @@
+// The live picture of a camera, with the cells and what was read drawn over it.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { sessionPath, socketAddress } from "../api";
+import { t } from "../i18n";
+import { cellOutline } from "../projection";
+import { cellName } from "../state";
+import type { CameraInfo, TableInfo } from "../types";
+import { rgb } from "./basics";
+import type { BoardView } from "./board3d";
+import { Patterns } from "./flat";
+
+interface Props {
+  info: TableInfo;
+  camera: CameraInfo;
+  view: BoardView;
+  trouble?: string | undefined;
+  onCell?: ((cell: string) => void) | undefined;
+}
+
+export function CameraPicture({ info, camera, view, trouble, onCell }: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const seen = useFrames(info.id, camera.name, canvas);
+  const [width, height] = camera.size;
+  return (
+    <figure class="camera">
+      <div class="picture" style={{ aspectRatio: `${width} / ${height}` }}>
+        <canvas ref={canvas} width={width} height={height} role="img" aria-label={t("camera.picture", { camera: camera.name })} />
+        {camera.model && <Overlay info={info} camera={camera} view={view} onCell={onCell} />}
+        {!seen && <p class="hint centre">{t("camera.none")}</p>}
+      </div>
+      <figcaption>
+        {camera.name}
+        {trouble && <strong class="badge bad">{trouble}</strong>}
+      </figcaption>
+    </figure>
+  );
+}
+
+// Pictures come one by one: the next is sent when this one is drawn.
+function useFrames(session: string, camera: string, canvas: { current: HTMLCanvasElement | null }): boolean {
+  const [seen, setSeen] = useState(false);
+  useEffect(() => {
+    let ended = false;
+    let timer = 0;
+    let socket: WebSocket;
+    const open = () => {
+      const path = `${sessionPath(session)}/cameras/${encodeURIComponent(camera)}/frames`;
+      socket = new WebSocket(socketAddress(path));
+      socket.binaryType = "blob";
+      socket.onmessage = async (message) => {
+        try {
+          const picture = await createImageBitmap(message.data as Blob);
+          const target = canvas.current;
+          if (target) {
+            target.width = picture.width;
+            target.height = picture.height;
+            target.getContext("2d")?.drawImage(picture, 0, 0);
+          }
+          picture.close();
+          setSeen(true);
+        } catch {
+          // a damaged picture is skipped
+        }
+        if (socket.readyState === WebSocket.OPEN) {
+          socket.send("next");
+        }
+      };
+      socket.onclose = () => {
+        if (!ended) {
+          timer = window.setTimeout(open, 2000);
+        }
+      };
+    };
+    open();
+    return () => {
+      ended = true;
+      window.clearTimeout(timer);
+      socket.close();
+    };
+  }, [session, camera]);
+  return seen;
+}
+
+function Overlay({ info, camera, view, onCell }: Props) {
+  const model = camera.model!;
+  const { board } = info;
+  const [width, height] = camera.size;
+  const outline = (cell: string, level: number) => {
+    const file = cell.charCodeAt(0) - 97;
+    return cellOutline(model, board, file, Number(cell.slice(1)) - 1, level) ?? undefined;
+  };
+  const names = Array.from({ length: board.columns * board.ranks }, (_, i) =>
+    cellName(i % board.columns, Math.floor(i / board.columns)),
+  );
+  return (
+    <svg class="overlay" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+      <Patterns />
+      {names.map((name) => (
+        <polygon key={name} class="cell-line" points={outline(name, 0)} onClick={() => onCell?.(name)} />
+      ))}
+      {Object.entries(view.stacks).map(([name, stack]) => (
+        <polygon
+          key={name}
+          class="read-line"
+          stroke={rgb(info.colours[stack.slice(-1)])}
+          points={outline(name, stack.length)}
+          onClick={() => onCell?.(name)}
+        />
+      ))}
+      {(view.legal ?? []).map((name) => (
+        <polygon key={name} class="legal-line" points={outline(name, view.stacks[name]?.length ?? 0)} />
+      ))}
+      {(view.last ?? []).map((mark) => (
+        <polygon key={`${mark.cell}.${mark.level}`} class="last-line" points={outline(mark.cell, mark.level)} />
+      ))}
+      {(view.illegal ?? []).map((mark) => (
+        <polygon
+          key={`${mark.cell}.${mark.level}`}
+          class="illegal-line"
+          fill="url(#flat-hatch)"
+          points={outline(mark.cell, mark.level)}
+        />
+      ))}
+    </svg>
+  );
+}

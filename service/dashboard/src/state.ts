@@ -1,0 +1,129 @@
+// The state of play, brought up to date event by event; the same steps as service/state.py.
+import type { Ask, Over, Owed, PlayState, Stacks, Turn } from "./types";
+
+// biome-ignore lint: events have open forms
+export type GameEvent = { event: string; t: number; seq: number; next?: string } & Record<string, any>;
+
+export function take(state: PlayState, event: GameEvent): PlayState {
+  const next: PlayState = { ...state, t: Math.max(state.t, event.t ?? 0) };
+  if (event.next !== undefined) {
+    next.next = event.next;
+  }
+  switch (event.event) {
+    case "phase":
+      if (event.phase === "play" && (state.phase === "setup" || state.phase === "over")) {
+        Object.assign(next, { turns: [], owed: [], asks: [], over: null });
+        next.start = next.confirmed = { ...state.stacks };
+      }
+      next.phase = event.phase;
+      break;
+    case "settled":
+      next.stacks = event.stacks;
+      next.certainty = event.certainty ?? null;
+      next.unsure = event.unsure ?? {};
+      next.asks = [];
+      break;
+    case "turn":
+      takeTurn(next, event as unknown as Turn);
+      break;
+    case "owed": {
+      const others = state.owed.filter((one) => one.what !== event.what);
+      next.owed = Object.keys(event.cells).length ? [...others, event as unknown as Owed] : others;
+      break;
+    }
+    case "taken-back":
+      next.turns = state.turns
+        .filter((turn) => turn.n !== event.n || !turn.legal || turn.taken_back)
+        .map((turn) => (turn.n === event.n ? { ...turn, taken_back: true } : turn));
+      next.owed = [];
+      standByRecord(next);
+      break;
+    case "kept":
+      next.turns = state.turns.map((turn) =>
+        turn.n === event.n ? { ...turn, kept: true, final: true } : turn,
+      );
+      next.confirmed = next.turns.find((turn) => turn.n === event.n)?.stacks ?? next.confirmed;
+      break;
+    case "ask":
+      next.asks = [...state.asks, event as unknown as Ask];
+      break;
+    case "answered":
+      next.asks = state.asks.filter((ask) => !ask.cells.some((c) => event.cells.includes(c)));
+      break;
+    case "camera":
+      next.cameras = {
+        ...state.cameras,
+        [event.camera]: { state: event.state, say: event.say ?? "" },
+      };
+      break;
+    case "turned":
+      next.quarters = (state.quarters + (event.quarters ?? 0)) % 4;
+      break;
+    case "over":
+      next.over = event as unknown as Over;
+      next.phase = "over";
+      next.score = event.score;
+      break;
+  }
+  return next;
+}
+
+function takeTurn(next: PlayState, turn: Turn): void {
+  const claim = turn.move.startsWith("claim");
+  next.turns = [...(claim ? next.turns : next.turns.filter((one) => one.n < turn.n)), turn];
+  next.score = turn.score;
+  next.owed = [];
+  if (turn.legal || turn.kept) {
+    next.confirmed = turn.stacks;
+  }
+}
+
+function standByRecord(next: PlayState): void {
+  const standing = next.turns.filter((turn) => turn.legal || turn.kept).at(-1);
+  next.confirmed = standing?.stacks ?? next.start;
+  next.score = standing?.score ?? {};
+}
+
+export interface Mark {
+  cell: string;
+  level: number;
+  colour: string;
+}
+
+// What is on the one and not on the other, unit by unit.
+export function unitsNotIn(stacks: Stacks, other: Stacks): Mark[] {
+  const found: Mark[] = [];
+  for (const [cell, stack] of Object.entries(stacks)) {
+    const there = other[cell] ?? "";
+    [...stack].forEach((letter, i) => {
+      if (letter !== "." && there[i] !== letter && there[i] !== "?") {
+        found.push({ cell, level: i + 1, colour: letter });
+      }
+    });
+  }
+  return found.sort((a, b) => a.level - b.level || a.cell.localeCompare(b.cell));
+}
+
+export interface Change {
+  add: boolean;
+  cells: string[];
+  colour: string;
+}
+
+// The physical changes of a turn's text, for showing them as cells and colours.
+export function changesOf(move: string): Change[] {
+  if (move === "pass" || move.startsWith("claim")) {
+    return [];
+  }
+  return move.split(" ").map((word) => {
+    const match = /^([+-])([a-z]\d+)(?:~([a-z]\d+)|\^|:[\dx]+?(?=[A-Z?]|$))?([A-Z?])?$/.exec(word);
+    const cells = [match?.[2], match?.[3]].filter((cell): cell is string => !!cell);
+    return { add: word[0] === "+", cells, colour: match?.[4] ?? "" };
+  });
+}
+
+export function cellOf(name: string): { file: number; rank: number } {
+  return { file: name.charCodeAt(0) - 97, rank: Number(name.slice(1)) - 1 };
+}
+
+export const cellName = (file: number, rank: number) => `${String.fromCharCode(97 + file)}${rank + 1}`;

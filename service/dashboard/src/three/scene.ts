@@ -1,0 +1,437 @@
+// The 3D board: pieces as they stand, with marks; drawn only when something changes.
+import {
+  AmbientLight,
+  BoxGeometry,
+  Color,
+  DirectionalLight,
+  EdgesGeometry,
+  Group,
+  HemisphereLight,
+  LineBasicMaterial,
+  LineDashedMaterial,
+  LineSegments,
+  Mesh,
+  MeshBasicMaterial,
+  MeshStandardMaterial,
+  type Object3D,
+  PCFShadowMap,
+  PerspectiveCamera,
+  PlaneGeometry,
+  Raycaster,
+  RingGeometry,
+  Scene,
+  SRGBColorSpace,
+  Vector2,
+  Vector3,
+  WebGLRenderer,
+} from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { RoundedBoxGeometry } from "three/addons/geometries/RoundedBoxGeometry.js";
+import { cellName, cellOf, type Mark } from "../state";
+import type { BoardInfo, ColourInfo, Stacks } from "../types";
+import { hatchTexture, labelTexture, patternTexture, woodTexture } from "./textures";
+
+export interface View {
+  stacks: Stacks;
+  last: Mark[];
+  illegal: Mark[];
+  legal: string[];
+  missing: Mark[];
+  surplus: Mark[];
+  patterns: boolean;
+  upTo: number;
+}
+
+const DROP_MS = 320;
+
+export class BoardScene {
+  private readonly scene = new Scene();
+  private readonly camera = new PerspectiveCamera(38, 1, 1, 6000);
+  private readonly renderer: WebGLRenderer;
+  private readonly controls: OrbitControls;
+  private readonly pieces = new Group();
+  private readonly marks = new Group();
+  private readonly home = new Vector3();
+  private readonly cubes = new Map<string, Mesh>();
+  private readonly materials = new Map<string, MeshStandardMaterial>();
+  private readonly piece: RoundedBoxGeometry;
+  private readonly hatch = hatchTexture();
+  private readonly size: { x: number; y: number; z: number };
+  private readonly watcher: ResizeObserver;
+  private drops: { mesh: Object3D; from: number; to: number; since: number }[] = [];
+  private asked = 0;
+  private pressed = { x: 0, y: 0 };
+  private patterned: boolean | undefined;
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly board: BoardInfo,
+    private readonly colours: Record<string, ColourInfo>,
+    private readonly onCell: (cell: string) => void,
+  ) {
+    const { pitch_mm: pitch, unit_mm: unit } = board;
+    this.size = { x: board.columns * pitch, y: board.ranks * pitch, z: board.levels * unit[2] };
+    this.renderer = new WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
+    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.outputColorSpace = SRGBColorSpace;
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = PCFShadowMap;
+    this.renderer.domElement.setAttribute("aria-hidden", "true");
+    host.append(this.renderer.domElement);
+    const edge = Math.min(...unit);
+    this.piece = new RoundedBoxGeometry(unit[0], unit[2], unit[1], 3, edge * 0.08);
+    this.light();
+    this.table();
+    this.scene.add(this.pieces, this.marks);
+    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
+    this.controls.maxPolarAngle = Math.PI * 0.49;
+    this.controls.enablePan = false;
+    this.controls.target.set(0, this.isWall() ? this.size.z * 0.45 : 0, 0);
+    this.controls.addEventListener("change", () => this.draw());
+    this.renderer.domElement.addEventListener("pointerdown", this.press);
+    this.renderer.domElement.addEventListener("pointerup", this.release);
+    this.watcher = new ResizeObserver(() => this.resize());
+    this.watcher.observe(host);
+    this.resize();
+    this.reset();
+  }
+
+  private isWall(): boolean {
+    return this.board.ranks === 1;
+  }
+
+  private light(): void {
+    const reach = Math.max(this.size.x, this.size.y, this.size.z);
+    const sun = new DirectionalLight(0xfff3e0, 2.4);
+    sun.position.set(-0.5 * reach, 1.6 * reach, 0.9 * reach);
+    sun.castShadow = true;
+    sun.shadow.mapSize.set(1024, 1024);
+    sun.shadow.normalBias = 0.6;
+    Object.assign(sun.shadow.camera, {
+      left: -reach,
+      right: reach,
+      top: reach,
+      bottom: -reach,
+      near: 1,
+      far: 4 * reach,
+    });
+    this.scene.add(sun, new HemisphereLight(0xffffff, 0x8a7a66, 1.1), new AmbientLight(0xffffff, 0.35));
+  }
+
+  private table(): void {
+    const { columns, ranks, pitch_mm: pitch } = this.board;
+    const margin = pitch * 0.75;
+    const thick = pitch * 0.3;
+    const wood = new MeshStandardMaterial({ map: woodTexture(), roughness: 0.85 });
+    const plate = new Mesh(
+      new RoundedBoxGeometry(this.size.x + 2 * margin, thick, this.size.y + 2 * margin, 3, thick * 0.3),
+      wood,
+    );
+    plate.position.y = -thick / 2 - 0.2;
+    plate.receiveShadow = true;
+    plate.name = "plate";
+    this.scene.add(plate);
+    const inset = new MeshStandardMaterial({ color: 0x7b5f43, roughness: 0.95 });
+    const cell = new PlaneGeometry(pitch * 0.92, pitch * 0.92);
+    for (let file = 0; file < columns; file++) {
+      for (let rank = 0; rank < ranks; rank++) {
+        const place = new Mesh(cell, inset);
+        place.rotation.x = -Math.PI / 2;
+        const [x, z] = this.at(file, rank);
+        place.position.set(x, 0.05, z);
+        place.receiveShadow = true;
+        place.name = cellName(file, rank);
+        this.scene.add(place);
+      }
+    }
+    for (let file = 0; file < columns; file++) {
+      const [x] = this.at(file, 0);
+      this.label(String.fromCharCode(97 + file), x, this.size.y / 2 + margin * 0.5);
+    }
+    for (let rank = 0; rank < ranks; rank++) {
+      const [, z] = this.at(0, rank);
+      this.label(String(rank + 1), -this.size.x / 2 - margin * 0.5, z);
+    }
+  }
+
+  private label(text: string, x: number, z: number): void {
+    const side = this.board.pitch_mm * 0.6;
+    const material = new MeshBasicMaterial({ map: labelTexture(text), transparent: true });
+    const mesh = new Mesh(new PlaneGeometry(side, side), material);
+    mesh.rotation.x = -Math.PI / 2;
+    mesh.position.set(x, 0.4, z);
+    this.scene.add(mesh);
+  }
+
+  private at(file: number, rank: number): [number, number] {
+    const { pitch_mm: pitch } = this.board;
+    return [(file + 0.5) * pitch - this.size.x / 2, this.size.y / 2 - (rank + 0.5) * pitch];
+  }
+
+  private spot(mark: { cell: string; level: number }): Vector3 {
+    const { file, rank } = cellOf(mark.cell);
+    const [x, z] = this.at(file, rank);
+    return new Vector3(x, (mark.level - 0.5) * this.board.unit_mm[2], z);
+  }
+
+  private material(letter: string, patterns: boolean): MeshStandardMaterial {
+    let material = this.materials.get(letter);
+    if (!material) {
+      const rgb = this.colours[letter]?.rgb ?? [150, 150, 150];
+      material = new MeshStandardMaterial({ roughness: 0.6 });
+      if (patterns) {
+        material.map = patternTexture(rgb, Object.keys(this.colours).indexOf(letter));
+      } else {
+        material.color = new Color().setRGB(rgb[0] / 255, rgb[1] / 255, rgb[2] / 255, SRGBColorSpace);
+      }
+      this.materials.set(letter, material);
+    }
+    return material;
+  }
+
+  show(view: View): void {
+    if (this.patterned !== view.patterns) {
+      this.patterned = view.patterns;
+      this.clearPieces();
+    }
+    this.place(view);
+    this.mark(view);
+    this.draw();
+  }
+
+  private clearPieces(): void {
+    for (const mesh of this.cubes.values()) {
+      this.pieces.remove(mesh);
+    }
+    this.cubes.clear();
+    this.drops = [];
+    for (const material of this.materials.values()) {
+      material.map?.dispose();
+      material.dispose();
+    }
+    this.materials.clear();
+  }
+
+  private place(view: View): void {
+    const wanted = new Map<string, { mark: Mark }>();
+    for (const [cell, stack] of Object.entries(view.stacks)) {
+      [...stack].forEach((colour, i) => {
+        if (colour !== "." && i < view.upTo) {
+          wanted.set(`${cell}.${i + 1}.${colour}`, { mark: { cell, level: i + 1, colour } });
+        }
+      });
+    }
+    for (const [key, mesh] of this.cubes) {
+      if (!wanted.has(key)) {
+        this.pieces.remove(mesh);
+        this.cubes.delete(key);
+        this.drops = this.drops.filter((drop) => drop.mesh !== mesh);
+      }
+    }
+    const animate = this.cubes.size > 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    for (const [key, { mark }] of wanted) {
+      if (this.cubes.has(key)) {
+        continue;
+      }
+      const mesh = new Mesh(this.piece, this.material(mark.colour, view.patterns));
+      mesh.castShadow = mesh.receiveShadow = true;
+      mesh.name = mark.cell;
+      mesh.position.copy(this.spot(mark));
+      if (animate) {
+        const to = mesh.position.y;
+        mesh.position.y = to + this.board.unit_mm[2] * 2;
+        this.drops.push({ mesh, from: mesh.position.y, to, since: performance.now() });
+      }
+      this.cubes.set(key, mesh);
+      this.pieces.add(mesh);
+    }
+  }
+
+  private mark(view: View): void {
+    for (const child of [...this.marks.children]) {
+      this.marks.remove(child);
+    }
+    for (const mark of view.last) {
+      this.frame(mark, 0xffffff, false, 1.04);
+      this.frame(mark, 0x0b8f7e, false, 1.09);
+    }
+    for (const mark of [...view.illegal, ...view.surplus]) {
+      this.hatched(mark);
+      this.frame(mark, 0xd61f1f, false, 1.1);
+    }
+    for (const mark of view.missing) {
+      this.ghost(mark);
+      this.frame(mark, 0xffffff, true, 1.0);
+    }
+    for (const cell of view.legal) {
+      this.ring(cell, view.stacks[cell]?.length ?? 0);
+    }
+  }
+
+  private frame(mark: Mark, colour: number, dashed: boolean, grow: number): void {
+    const unit = this.board.unit_mm;
+    const box = new EdgesGeometry(new BoxGeometry(unit[0] * grow, unit[2] * grow, unit[1] * grow));
+    const material = dashed
+      ? new LineDashedMaterial({ color: colour, dashSize: unit[0] * 0.14, gapSize: unit[0] * 0.09 })
+      : new LineBasicMaterial({ color: colour });
+    const lines = new LineSegments(box, material);
+    lines.computeLineDistances();
+    lines.position.copy(this.spot(mark));
+    this.marks.add(lines);
+  }
+
+  private hatched(mark: Mark): void {
+    const unit = this.board.unit_mm;
+    const material = new MeshBasicMaterial({ map: this.hatch, transparent: true, depthWrite: false });
+    const mesh = new Mesh(new BoxGeometry(unit[0] * 1.05, unit[2] * 1.05, unit[1] * 1.05), material);
+    mesh.position.copy(this.spot(mark));
+    mesh.name = mark.cell;
+    this.marks.add(mesh);
+  }
+
+  private ghost(mark: Mark): void {
+    const rgb = this.colours[mark.colour]?.rgb ?? [150, 150, 150];
+    const material = new MeshBasicMaterial({
+      color: new Color().setRGB(rgb[0] / 255, rgb[1] / 255, rgb[2] / 255, SRGBColorSpace),
+      transparent: true,
+      opacity: 0.35,
+      depthWrite: false,
+    });
+    const mesh = new Mesh(this.piece, material);
+    mesh.position.copy(this.spot(mark));
+    mesh.name = mark.cell;
+    this.marks.add(mesh);
+  }
+
+  private ring(cell: string, height: number): void {
+    const { file, rank } = cellOf(cell);
+    const [x, z] = this.at(file, rank);
+    const pitch = this.board.pitch_mm;
+    for (const [inner, outer, colour, lift] of [
+      [0.16, 0.36, 0x07352f, 0.5],
+      [0.2, 0.32, 0x5eead4, 0.7],
+    ] as const) {
+      const mesh = new Mesh(
+        new RingGeometry(pitch * inner, pitch * outer, 24),
+        new MeshBasicMaterial({ color: colour }),
+      );
+      mesh.rotation.x = -Math.PI / 2;
+      mesh.position.set(x, height * this.board.unit_mm[2] + lift, z);
+      mesh.name = cell;
+      this.marks.add(mesh);
+    }
+  }
+
+  private readonly press = (event: PointerEvent) => {
+    this.pressed = { x: event.clientX, y: event.clientY };
+  };
+
+  private readonly release = (event: PointerEvent) => {
+    const moved = Math.hypot(event.clientX - this.pressed.x, event.clientY - this.pressed.y);
+    if (moved > 6) {
+      return;
+    }
+    const area = this.renderer.domElement.getBoundingClientRect();
+    const point = new Vector2(
+      ((event.clientX - area.left) / area.width) * 2 - 1,
+      1 - ((event.clientY - area.top) / area.height) * 2,
+    );
+    const ray = new Raycaster();
+    ray.setFromCamera(point, this.camera);
+    const hit = ray.intersectObjects(this.scene.children, true).find((one) => /^[a-z]\d+$/.test(one.object.name));
+    if (hit) {
+      this.onCell(hit.object.name);
+    }
+  };
+
+  // The camera's place from which everything is in the picture.
+  reset(): void {
+    const wide = Math.max(this.size.x, this.size.y * 0.9) + this.board.pitch_mm * 1.6;
+    const high = this.isWall() ? this.size.z * 1.15 : this.size.z * 0.35 + this.size.y * 0.75;
+    const half = Math.tan(((this.camera.fov / 2) * Math.PI) / 180);
+    const far = Math.max(wide / (2 * half * this.camera.aspect), high / (2 * half)) * 1.12;
+    this.home.set(far * 0.16, this.isWall() ? far * 0.28 : far * 0.74, far * (this.isWall() ? 0.95 : 0.78));
+    this.camera.position.copy(this.home);
+    this.controls.minDistance = far * 0.35;
+    this.controls.maxDistance = far * 2;
+    this.controls.update();
+    this.draw();
+  }
+
+  turn(radians: number): void {
+    this.camera.position.sub(this.controls.target).applyAxisAngle(new Vector3(0, 1, 0), radians).add(this.controls.target);
+    this.controls.update();
+    this.draw();
+  }
+
+  tilt(radians: number): void {
+    const arm = this.camera.position.clone().sub(this.controls.target);
+    const side = new Vector3().crossVectors(arm, new Vector3(0, 1, 0)).normalize();
+    this.camera.position.copy(arm.applyAxisAngle(side, radians).add(this.controls.target));
+    this.controls.update();
+    this.draw();
+  }
+
+  zoom(factor: number): void {
+    this.camera.position.sub(this.controls.target).multiplyScalar(factor).add(this.controls.target);
+    this.controls.update();
+    this.draw();
+  }
+
+  private resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.host;
+    if (!width || !height) {
+      return;
+    }
+    const before = this.camera.aspect;
+    this.renderer.setSize(width, height);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    if (this.controls && Math.abs(before - this.camera.aspect) > 0.2) {
+      this.reset();
+    }
+    this.draw();
+  }
+
+  private draw(): void {
+    if (!this.asked) {
+      this.asked = requestAnimationFrame(this.render);
+    }
+  }
+
+  private readonly render = (now: number) => {
+    this.asked = 0;
+    this.drops = this.drops.filter(({ mesh, from, to, since }) => {
+      const part = Math.min(1, Math.max(0, (now - since) / DROP_MS));
+      mesh.position.y = to + (from - to) * (1 - part) ** 3;
+      return part < 1;
+    });
+    this.renderer.render(this.scene, this.camera);
+    if (this.drops.length) {
+      this.draw();
+    }
+  };
+
+  picture(): HTMLCanvasElement {
+    this.drops.forEach(({ mesh, to }) => {
+      mesh.position.y = to;
+    });
+    this.drops = [];
+    this.renderer.render(this.scene, this.camera);
+    return this.renderer.domElement;
+  }
+
+  dispose(): void {
+    cancelAnimationFrame(this.asked);
+    this.watcher.disconnect();
+    this.controls.dispose();
+    this.clearPieces();
+    this.scene.traverse((thing) => {
+      if (thing instanceof Mesh) {
+        thing.geometry.dispose();
+      }
+    });
+    this.renderer.dispose();
+    this.renderer.domElement.remove();
+  }
+}
