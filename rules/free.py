@@ -31,6 +31,7 @@ class FreeGame:
         self.spec = SPEC
         self.setup = setup
         self.players = SPEC.seats(setup)
+        SPEC.settings(setup)  # refuses rulings: there are none
         self.lattice = (setup.board or SPEC.board).lattice
         self.colours = setup.details.get("colours", " ".join(SPEC.colours)).split()
         if not self.colours or not set(self.colours) <= {*ascii_uppercase}:
