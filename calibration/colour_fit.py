@@ -22,6 +22,7 @@ from calibration.colour_space import (
     of_look,
 )
 from calibration.cv import Image
+from calibration.obstacles import frame_boxes
 from rules.cells import Unit
 from rules.colours import look
 from rules.lattice import Board, Lattice
@@ -56,6 +57,7 @@ _FACE = (0.40, 0.07)  # light on a side against light on the top
 _OWN_FACE = (0.15, 0.05)  # the same face direction, another camera (gloss)
 _START_FACE = (0.0, -0.35, -0.35, -0.35, -0.35)
 # Spread of one colour on one face: grain, shadow edges, tint thrown by neighbours.
+THINNEST_PX = 2.5  # faces seen under a flatter angle are left out
 _LEAST_SPREAD = (0.16, 0.055)
 _GUESSED_SPREAD = (0.28, 0.085)
 
@@ -147,6 +149,7 @@ def _face_samples(
         change = exposure_change(view.picture, view.empty)
     units = [(unit, letter) for unit, letter in stacks.units() if letter in letters]
     boxes = np.array([board.lattice.box_mm(unit) for unit, _ in stacks.units()])
+    boxes = np.concatenate([boxes, frame_boxes(board)])
     found: list[_Sample] = []
     for unit, letter in units:
         for face in range(len(FACES)):
@@ -167,9 +170,10 @@ def _face_samples(
             mean = np.median(colours, axis=0)
             off = np.abs(colours - mean)
             spread = (1.48 * float(np.median(off[:, 0])), 1.05 * float(np.median(off[:, 1:])))
-            found.append(
-                _Sample(number, letters.index(letter), face, mean, spread, int(inside.sum()))
-            )
+            # A sliver of a face is blurred into what lies beside it.
+            thick = _thickness(view.camera.project(points))
+            worth = int(inside.sum() / (1 + (8.0 / max(thick, 1.0)) ** 2)) + 1
+            found.append(_Sample(number, letters.index(letter), face, mean, spread, worth))
     return found
 
 
@@ -198,11 +202,17 @@ def visible_points(
     own = (boxes[:, 0] == low).all(axis=1)
     hidden = ((enter < leave) & (enter < 0.999) & (leave > 0) & ~own[None]).any(axis=1)
     pixel = camera.project(points)
-    area = float(np.nanmax(np.ptp(pixel, axis=0), initial=0.0))
-    thin = float(np.nanmin(np.ptp(pixel, axis=0), initial=99.0))
-    if area < 5 or thin < 2.5:
+    if _thickness(pixel) < THINNEST_PX:
         return np.zeros((0, 3))
     return points[~hidden & np.isfinite(pixel).all(axis=1)]
+
+
+def _thickness(px: Floats) -> float:
+    """How many pixels a patch of points is thick: its area over its longest side."""
+    if not np.isfinite(px).all():
+        return 0.0
+    (_, (wide, tall), _) = cv2.minAreaRect(px.astype(np.float32))
+    return float(min(wide, tall))
 
 
 def _solve(
@@ -238,8 +248,9 @@ def _solve(
         noise = 0.12 if axis == 0 else 0.05
         for s in samples:
             row = rows[s.camera, s.letter, s.face]
-            hold += np.outer(row, row) / noise**2
-            goal += row * float(s.mean[axis]) / noise**2
+            sure = noise**2 * (1 + 10.0 / s.pixels)
+            hold += np.outer(row, row) / sure
+            goal += row * float(s.mean[axis]) / sure
         spread = np.linalg.inv(hold)
         answer = spread @ goal
         mean[..., axis] = rows @ answer

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.evidence import ColumnGains, Evidence, State
+from vision.evidence import ColumnGains
+from vision.position import Position
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,26 +37,11 @@ class CellDoubt:
     hidden: bool
 
 
-def sight(evidence: Evidence, state: State) -> NDArray[np.float64]:
-    """How much of each unit's place is in sight (U), in rays of full weight, all cameras."""
-    total = np.zeros(len(state))
-    for view in evidence.views:
-        rays = view.table.rays
-        seen = view.mix(state)[0].through * rays.part * view.sharp[view.table.entry_ray]
-        total += np.bincount(rays.unit, seen, minlength=len(state))
-    return total
-
-
-def doubts(
-    evidence: Evidence,
-    state: State,
-    gains: ColumnGains,
-    settings: CertaintySettings,
-) -> list[CellDoubt]:
+def doubts(position: Position, gains: ColumnGains, settings: CertaintySettings) -> list[CellDoubt]:
     """The doubt about every column, all others taken as they are read."""
-    levels = evidence.lattice.levels
-    in_sight = sight(evidence, state).reshape(-1, levels)
-    full = state.reshape(-1, levels)
+    levels = position.levels
+    in_sight = position.sight().reshape(-1, levels)
+    full = position.state[:-1].reshape(-1, levels)
     return [
         _doubt(column, full[column], in_sight[column], gains, settings)
         for column in range(len(full))

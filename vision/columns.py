@@ -3,7 +3,9 @@
 Like the rays, this depends on the camera and the lattice alone.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,9 @@ from rules.lattice import Lattice
 from vision.rays import Rays
 
 Ints = NDArray[np.int32]
+
+FLUSH_MM = 0.8  # pieces with smaller gaps than this stand wall to wall
+EITHER = 5  # the zone of which nobody knows whether an edge is there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +55,53 @@ class RayTable:
         self.edge_part = np.minimum(1.0, 2.0 * rays.part).astype(np.float32)
         self.edge_index = rays.zone.astype(np.int32) * self.count + self.entry_ray
         self.configurations = _configurations(rays, lattice)
+        entries = len(rays.unit)
+        place = np.floor(rays.ground_mm / lattice.pitch_mm).astype(np.int32)
+        inside = (place >= 0).all(axis=1) & (place < (lattice.columns, lattice.ranks)).all(axis=1)
+        self.ground_column = np.where(inside, place[:, 1] * lattice.columns + place[:, 0], -1)
+        self.matrix = np.full((self.count, max(len(rays.slots), 1)), entries, dtype=np.int32)
+        for k, (start, many) in enumerate(rays.slots):
+            self.matrix[:many, k] = np.arange(start, start + many)
+        # Units without a gap between them may be one piece: no edge shows where a face continues
+        # in the same colour. Up and down a column nobody knows before the stack is decided.
+        self.flush = lattice.pitch_mm - max(lattice.unit_mm[:2]) < FLUSH_MM
+        upright = (rays.beside >= 0) & (
+            rays.beside // lattice.levels == rays.unit // lattice.levels
+        )
+        none = lattice.columns * lattice.ranks * lattice.levels
+        self.beside = np.append(np.where((rays.beside < 0) | upright, none, rays.beside), none)
+        self.before = np.append(np.where(rays.before < 0, none, rays.before), none)
+        joined = np.maximum(rays.zone, 3).astype(np.int32)
+        self.joined_index = joined * self.count + self.entry_ray
+        if self.flush:
+            zone = np.where(upright & (rays.zone < 3), EITHER, rays.zone).astype(np.int32)
+            self.edge_index = zone * self.count + self.entry_ray
+        # One entry more stands for "no further unit": it belongs to a unit that is never there.
+        units = lattice.columns * lattice.ranks * lattice.levels
+        self.unit = np.append(rays.unit, units).astype(np.int32)
+        self.part = np.append(rays.part, 0).astype(np.float32)
+        self.edge_part = np.append(self.edge_part, 0).astype(np.float32)
+        self.configuration_start = np.searchsorted(
+            self.configurations.ray, np.arange(self.count + 1)
+        )
+        column = rays.unit // lattice.levels
+        order = np.argsort(column, kind="stable")
+        bounds = np.searchsorted(column[order], np.arange(lattice.columns * lattice.ranks + 1))
+        self.column_rays = [
+            np.unique(self.entry_ray[order[a:b]]) for a, b in pairwise(bounds.tolist())
+        ]
+
+    def rays_of(self, columns: Iterable[int]) -> NDArray[np.int32]:
+        """The rays that pass any of these columns."""
+        lists = [self.column_rays[column] for column in columns]
+        return lists[0] if len(lists) == 1 else np.unique(np.concatenate(lists))
+
+    def configurations_of(self, rays: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The configurations that belong to these rays."""
+        start = self.configuration_start[rays]
+        many = self.configuration_start[rays + 1] - start
+        ahead = np.cumsum(many) - many
+        return np.repeat(start - ahead, many) + np.arange(int(many.sum()))
 
     def entry_densities(self, piece: Floats32) -> Floats32:
         """Density (C, E) of each entry, for each colour."""
@@ -58,9 +110,7 @@ class RayTable:
         one = self.rays.face.astype(np.int32) * many + self.entry_ray
         two = self.rays.other.astype(np.int32) * many + self.entry_ray
         share = self.rays.share
-        return np.stack(
-            [row.take(one) * share + row.take(two) * (1 - share) for row in flat]
-        )
+        return np.stack([row.take(one) * share + row.take(two) * (1 - share) for row in flat])
 
 
 def _configurations(rays: Rays, lattice: Lattice) -> Configurations:
@@ -131,16 +181,18 @@ def _configurations(rays: Rays, lattice: Lattice) -> Configurations:
         np.concatenate(c) for c in zip(*rows, strict=True)
     )
     entry_ray = np.concatenate([np.arange(m) for _, m in slots] or [np.zeros(0)])
+    by_ray = np.argsort(entry_ray[entry], kind="stable")
+    entry, begin = entry[by_ray], begin[by_ray]
     return Configurations(
         ray=entry_ray[entry].astype(np.int32),
         entry=entry.astype(np.int32),
         unit=rays.unit[entry],
-        part=part.astype(np.float32),
-        other=other.astype(np.int32),
-        other_part=other_part.astype(np.float32),
-        edge_part=edge_part.astype(np.float32),
-        low=low.astype(np.int32),
-        high=high.astype(np.int32),
+        part=part[by_ray].astype(np.float32),
+        other=other[by_ray].astype(np.int32),
+        other_part=other_part[by_ray].astype(np.float32),
+        edge_part=edge_part[by_ray].astype(np.float32),
+        low=low[by_ray].astype(np.int32),
+        high=high[by_ray].astype(np.int32),
         first=begin.astype(np.int32),
         last=last[begin].astype(np.int32),
     )

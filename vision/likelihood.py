@@ -33,6 +33,7 @@ _ON_PIECE = np.array(
         [0.030, 0.095, 0.140, 0.135, 0.115, 0.115, 0.130, 0.240],
         [0.060, 0.170, 0.235, 0.175, 0.110, 0.080, 0.075, 0.095],
         [0.090, 0.240, 0.270, 0.190, 0.090, 0.045, 0.035, 0.040],
+        [0.050, 0.140, 0.170, 0.140, 0.110, 0.100, 0.110, 0.180],  # an edge or not
     ],
     dtype=np.float32,
 )
@@ -238,6 +239,8 @@ def _edge_of_nothing(empty: Floats32) -> Floats32:
     """How often each class of contrast (N, 8) occurs where the empty table shows this one."""
     spread = 0.025 + 0.25 * empty
     bounds = np.array([-np.inf, *CONTRASTS, np.inf])
-    below = 1.0 / (1.0 + np.exp(-1.702 * np.clip((bounds - empty[:, None]) / spread[:, None], -30, 30)))
+    below = 1.0 / (
+        1.0 + np.exp(-1.702 * np.clip((bounds - empty[:, None]) / spread[:, None], -30, 30))
+    )
     same = np.diff(below, axis=1)
     return (0.8 * same + 0.2 * _SHADOW_EDGE).astype(np.float32)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
+from calibration.obstacles import frame_boxes
 from rules.lattice import Board, Lattice
 
 Floats = NDArray[np.float64]
@@ -55,6 +56,8 @@ class Rays:
     other: NDArray[np.int8]
     share: Floats32
     zone: NDArray[np.int8]  # how near the ray passes to an edge of the face: 0 at it, 4 well inside
+    beside: Ints  # the unit that continues the face across that edge, -1 for none
+    before: Ints  # the unit in front of that one, as the face looks
 
 
 def unit_boxes(lattice: Lattice) -> tuple[Floats, Floats]:
@@ -85,9 +88,7 @@ def sample_rays(camera: Camera, board: Board, settings: RaySettings | None = Non
     order = np.argsort(-count, kind="stable")
     order = order[count[order] > 0]
     ground, on_board = _ground(origin, direction[order], board)
-    columns = [
-        (k, int((count[order] > k).sum())) for k in range(int(count.max(initial=0)))
-    ]
+    columns = [(k, int((count[order] > k).sum())) for k in range(int(count.max(initial=0)))]
     slots: list[tuple[int, int]] = []
     first = 0
     for _, many in columns:
@@ -111,12 +112,12 @@ def sample_rays(camera: Camera, board: Board, settings: RaySettings | None = Non
         other=packed(table.other).astype(np.int8),
         share=packed(table.share).astype(np.float32),
         zone=packed(table.zone).astype(np.int8),
+        beside=packed(table.beside).astype(np.int32),
+        before=packed(table.before).astype(np.int32),
     )
 
 
-def _sample_points(
-    camera: Camera, lattice: Lattice, settings: RaySettings
-) -> tuple[Floats, float]:
+def _sample_points(camera: Camera, lattice: Lattice, settings: RaySettings) -> tuple[Floats, float]:
     """A grid of pixels over the picture of the lattice's volume, and its step."""
     width, depth, height = lattice.size_mm
     along = np.linspace(0.0, 1.0, 9)
@@ -141,7 +142,9 @@ def _sample_points(
     step = max(settings.least_step_px, float(np.sqrt(area / settings.rays)))
     low = np.maximum(inside.min(axis=0), 1)
     high = np.minimum(inside.max(axis=0), (w - 2, h - 2))
-    u, v = np.meshgrid(np.arange(low[0], high[0] + 0.5, step), np.arange(low[1], high[1] + 0.5, step))
+    u, v = np.meshgrid(
+        np.arange(low[0], high[0] + 0.5, step), np.arange(low[1], high[1] + 0.5, step)
+    )
     grid = np.stack([u.ravel(), v.ravel()], axis=1).round()
     mask = np.zeros((h, w), dtype=np.uint8)
     cv2.fillConvexPoly(mask, inside.round().astype(np.int32), 1)
@@ -149,9 +152,7 @@ def _sample_points(
     return grid[picked], step
 
 
-def _ground(
-    origin: Floats, direction: Floats, board: Board
-) -> tuple[Floats, NDArray[np.bool_]]:
+def _ground(origin: Floats, direction: Floats, board: Board) -> tuple[Floats, NDArray[np.bool_]]:
     """Where rays meet the board's plane, and whether the board (with its margin) is there."""
     far = -origin[2] / direction[:, 2]
     point = origin[:2] + far[:, None] * direction[:, :2]
@@ -171,6 +172,8 @@ class _Table:
     other: NDArray[np.int8]
     share: Floats32
     zone: NDArray[np.int8]
+    beside: Ints
+    before: Ints
 
 
 def _meetings(
@@ -186,10 +189,7 @@ def _meetings(
     def joined(name: str, fill: float) -> NDArray[np.generic]:
         parts = [getattr(b, name) for b in blocks]
         return np.concatenate(
-            [
-                np.pad(p, ((0, 0), (0, most - p.shape[1])), constant_values=fill)
-                for p in parts
-            ]
+            [np.pad(p, ((0, 0), (0, most - p.shape[1])), constant_values=fill) for p in parts]
         )
 
     return _Table(
@@ -202,6 +202,8 @@ def _meetings(
                 ("other", 0),
                 ("share", 1),
                 ("zone", 0),
+                ("beside", -1),
+                ("before", -1),
             )
         )
     )
@@ -254,6 +256,20 @@ def _meet_block(
     face = _face_of(at, direction)
     other = _face_of(next_at, direction)
     rim = np.minimum(gap, 2 * depth_in)
+    # The nearest edge of the entered face: towards the face next to it, or where the ray leaves.
+    inner = gap < 2 * depth_in
+    edge_axis = np.where(inner, next_at, out)
+    backwards = np.take_along_axis(
+        np.broadcast_to((direction < 0)[:, None, :], near.shape), edge_axis[..., None], axis=2
+    )[..., 0]
+    edge_side = np.where(backwards == inner, 1, -1)
+    units = np.broadcast_to(np.arange(len(low)), at.shape)
+    beside = _neighbour(board.lattice, units, edge_axis, edge_side)
+    beside = np.where(edge_axis == at, -1, beside)
+    entered = np.take_along_axis(
+        np.broadcast_to((direction < 0)[:, None, :], near.shape), at[..., None], axis=2
+    )[..., 0]
+    before = _neighbour(board.lattice, beside, at, np.where(entered, 1, -1))
     return _Table(
         unit=np.where(met, order, -1).astype(np.int32),
         part=np.where(met, pick(part), 0).astype(np.float32),
@@ -261,31 +277,28 @@ def _meet_block(
         other=pick(other).astype(np.int8),
         share=pick(share).astype(np.float32),
         zone=np.digitize(pick(rim), ZONES).astype(np.int8),
+        beside=pick(beside).astype(np.int32),
+        before=pick(before).astype(np.int32),
     )
+
+
+def _neighbour(lattice: Lattice, unit: Floats, axis: Floats, side: Floats) -> Floats:
+    """The unit next to a unit along an axis, -1 where the lattice ends (or there was none)."""
+    levels, columns = lattice.levels, lattice.columns
+    level = unit % levels + (axis == 2) * side
+    file = unit // levels % columns + (axis == 0) * side
+    rank = unit // levels // columns + (axis == 1) * side
+    inside = (unit >= 0) & (level >= 0) & (level < levels)
+    inside &= (file >= 0) & (file < columns) & (rank >= 0) & (rank < lattice.ranks)
+    return np.where(inside, (rank * columns + file) * levels + level, -1)
 
 
 def _frame_before(origin: Floats, slow: Floats, board: Board) -> Floats:
     """How far each ray goes until it meets the frame around the cells, if there is one."""
-    if board.frame_height_mm is None:
-        return np.full(len(slow), np.inf)
-    # Where nobody measured the frame: about as high as a piece is flat, and nearly as wide.
-    unit = board.lattice.unit_mm[2]
-    high = unit if board.frame_height_mm == "auto" else board.frame_height_mm
-    wide = board.frame_width_mm
-    wide = 0.8 * unit if wide is None or wide == "auto" else wide
-    width, depth, _ = board.lattice.size_mm
-    outside, inside = (-wide, -wide, width + wide, depth + wide), (0.0, 0.0, width, depth)
-    strips = (
-        (outside[0], outside[1], outside[2], inside[1]),
-        (outside[0], inside[3], outside[2], outside[3]),
-        (outside[0], inside[1], inside[0], inside[3]),
-        (inside[2], inside[1], outside[2], inside[3]),
-    )
     first = np.full(len(slow), np.inf)
-    for x0, y0, x1, y1 in strips:
+    for low, high in frame_boxes(board):
         # A little larger than it is: rays that just pass it would show its wood all the same.
-        a = (np.array([x0 - 1.0, y0 - 1.0, -1.0]) - origin) / slow
-        b = (np.array([x1 + 1.0, y1 + 1.0, high + 1.0]) - origin) / slow
+        a, b = (low - 1.0 - origin) / slow, (high + 1.0 - origin) / slow
         enter, leave = np.minimum(a, b).max(axis=1), np.maximum(a, b).min(axis=1)
         met = (enter < leave) & (leave > 0)
         first = np.where(met, np.minimum(first, enter), first)

@@ -19,9 +19,11 @@ from vision.columns import RayTable
 from vision.errors import NoPicture
 from vision.evidence import Evidence, SearchSettings, State, View
 from vision.likelihood import CameraEye, EyeLooks, ImageBGR, LookSettings
+from vision.placing import Kit, Placing, PlacingSettings
+from vision.position import Position
 from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
-from vision.search import climb
+from vision.search import climb, shake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,11 @@ class Reader:
         self.kit = tuple(kit)
         self.settings = settings or ReaderSettings()
         self.letters = next((eye.colours.letters for eye in cameras.values()), ())
+        self._kit = (
+            Kit(self.kit, self.letters, self.lattice)
+            if Kit.is_rigid(self.kit, self.lattice)
+            else None
+        )
         self._tables: dict[str, RayTable] = {}
         self._looks: dict[str, EyeLooks] = {}
         for name, eye in cameras.items():
@@ -73,9 +80,17 @@ class Reader:
         begin = time.perf_counter()
         evidence = self._evidence(images)
         seen = time.perf_counter()
-        state, gains = climb(evidence, self._state(last) if last else self._empty())
+        position = Position(evidence, self._state(last) if last else self._empty())
+        if self._kit is not None:
+            placing = Placing(self._kit, position, PlacingSettings())
+            placing.climb()
+            placing.shake(tries=12)
+            gains = position.columns_gain()
+        else:
+            gains = climb(position)
+            gains = shake(position, gains, tries=8)
         found = time.perf_counter()
-        reading = self._reading(state, doubts(evidence, state, gains, self.settings.certainty), last)
+        reading = self._reading(doubts(position, gains, self.settings.certainty), last)
         end = time.perf_counter()
         return Reading(
             **reading,
@@ -85,7 +100,7 @@ class Reader:
                 "certainty": (end - found) * 1e3,
                 "total": (end - begin) * 1e3,
             },
-            score=evidence.score(state),
+            score=position.score,
         )
 
     def _evidence(self, images: Mapping[str, ImageBGR]) -> Evidence:
@@ -124,9 +139,7 @@ class Reader:
                 state[column * levels + unit.level - 1] = self.letters.index(letter) + 1
         return state
 
-    def _reading(
-        self, state: State, cells: Sequence[CellDoubt], last: Stacks | None
-    ) -> dict[str, object]:
+    def _reading(self, cells: Sequence[CellDoubt], last: Stacks | None) -> dict[str, object]:
         columns = self.lattice.columns
         stacks: dict[Cell, str] = {}
         unsure: dict[Cell, dict[str, float]] = {}
@@ -135,8 +148,10 @@ class Reader:
         log_sure = 0.0
         for column, doubt in enumerate(cells):
             cell = Cell(column % columns, column // columns)
-            texts = [self._text(stack, cell, last, inferred if not i else None)
-                     for i, stack in enumerate(doubt.stacks)]
+            texts = [
+                self._text(stack, cell, last, inferred if not i else None)
+                for i, stack in enumerate(doubt.stacks)
+            ]
             if texts[0]:
                 stacks[cell] = texts[0]
             if doubt.hidden:

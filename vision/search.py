@@ -1,59 +1,64 @@
 """The search for the stacks that explain the pictures best: column by column, uphill."""
 
+from collections.abc import Collection
+
 import numpy as np
-from numpy.typing import NDArray
 
-from vision.evidence import ColumnGains, Evidence, State
+from vision.evidence import ColumnGains
+from vision.position import Position, Stack
 
-Stack = NDArray[np.int8]  # colours from below, 1 + number
+Wish = tuple[float, int, Stack]  # the gain, the column, its better stack
 
 
-def climb(evidence: Evidence, state: State) -> tuple[State, ColumnGains]:
+def climb(position: Position, *, sweeps: int = 40, frozen: Collection[int] = ()) -> ColumnGains:
     """Changes columns to their best stacks until nothing gains any more."""
-    state = state.copy()
-    score = evidence.score(state)
-    gains = evidence.columns_gain(state)
-    for _ in range(evidence.settings.sweeps):
-        wishes = _wishes(evidence, state, gains)
+    gains = position.columns_gain()
+    for _ in range(sweeps):
+        wishes = [w for w in _wishes(position, gains) if w[1] not in frozen]
         if not wishes:
             break
-        better = None
-        for batch in (_apart(wishes, evidence.lattice.columns), *([w] for w in wishes[:6])):
-            trial = state.copy()
-            for _, column, best in batch:
-                put(trial, evidence.lattice.levels, column, best)
-            new = evidence.score(trial)
-            if new > score + 0.02:
-                better = trial
+        for batch in (_apart(wishes, position), *([w] for w in wishes[:6])):
+            changes = {column: best for _, column, best in batch}
+            if position.gain(changes) > 0.02:
+                position.change(changes)
                 break
-        if better is None:
+        else:
             break
-        state, score = better, new
-        gains = evidence.columns_gain(state)
-    return state, gains
+        gains = position.columns_gain()
+    return gains
 
 
-def put(state: State, levels: int, column: int, stack: Stack) -> None:
-    """Replaces the stack of one column in place."""
-    state[column * levels : (column + 1) * levels] = 0
-    state[column * levels : column * levels + len(stack)] = stack
+def shake(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
+    """Escapes from answers that no single column can leave: where a stack explains its pixels
+
+    badly, it is tried lower or higher while the others find their places around it.
+    """
+    regrets = position.regrets()
+    suspects = [int(c) for c in np.argsort(-regrets)[:tries] if regrets[c] > 3.0]
+    for column in suspects:
+        now = position.stack(column)
+        heights = np.argsort(-gains.by_height[column])
+        for high in [int(h) for h in heights if h != len(now)][:2]:
+            if gains.by_height[column, high] < gains.by_height[column].max() - 60:
+                continue
+            other = gains.stack_of_height(column, high)
+            kept, score = position.state[:-1].copy(), position.score
+            position.change({column: other})
+            climb(position, sweeps=4, frozen=(column,))
+            climb(position, sweeps=2)
+            if position.score > score + 0.05:
+                break
+            position.restore(kept)
+        gains = position.columns_gain()
+    return gains
 
 
-def stack_of(state: State, levels: int, column: int) -> Stack:
-    """The colours of one column from below."""
-    own = state[column * levels : (column + 1) * levels]
-    return own[: int(np.count_nonzero(own))]
-
-
-def _wishes(
-    evidence: Evidence, state: State, gains: ColumnGains
-) -> list[tuple[float, int, Stack]]:
+def _wishes(position: Position, gains: ColumnGains) -> list[Wish]:
     """Columns that would rather have another stack, the most eager first."""
-    found: list[tuple[float, int, Stack]] = []
-    cost = evidence.settings.unit_cost
-    for column in range(evidence.columns):
-        now = stack_of(state, evidence.lattice.levels, column)
-        gain = float(gains.by_height[column].max()) - gains.worth(column, now, cost)
+    found: list[Wish] = []
+    for column in range(position.evidence.columns):
+        now = position.stack(column)
+        gain = float(gains.by_height[column].max()) - gains.worth(column, now)
         if gain > 0.05:
             best = gains.best_stack(column)
             if not np.array_equal(now, best):
@@ -61,11 +66,10 @@ def _wishes(
     return sorted(found, key=lambda wish: -wish[0])
 
 
-def _apart(
-    wishes: list[tuple[float, int, Stack]], columns: int
-) -> list[tuple[float, int, Stack]]:
+def _apart(wishes: list[Wish], position: Position) -> list[Wish]:
     """Wishes that can be granted together: strong ones that are not neighbours."""
-    taken: list[tuple[float, int, Stack]] = []
+    columns = position.evidence.lattice.columns
+    taken: list[Wish] = []
     for wish in wishes:
         near = any(_near(wish[1], other[1], columns) for other in taken)
         if wish[0] > 0.3 * wishes[0][0] and not near:

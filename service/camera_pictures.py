@@ -1,0 +1,57 @@
+"""`CAM=IMAGE` on the command line: one picture a camera, from a file or from the camera itself."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from calibration.cv import Image, read_image, upright
+from calibration.errors import CalibrationError
+from calibration.scene import CameraPlace
+from rules.errors import UnknownName
+from service.table_reader import TableError
+from vision.errors import SourceError
+from vision.sources import open_source
+
+PATIENCE_S = 8.0  # a device that wakes up and adjusts to the light
+
+
+def camera_pictures(
+    words: Sequence[str], cameras: Mapping[str, CameraPlace], folder: Path
+) -> dict[str, Image]:
+    """The upright pictures of `overhead=a.jpg side`; raises KiebitzError."""
+    pictures: dict[str, Image] = {}
+    for word in words:
+        name, equals, file = word.partition("=")
+        if name not in cameras:
+            raise UnknownName("camera", name, cameras)
+        if name in pictures:
+            raise TableError(f"camera {name!r} is named twice; give one picture a camera")
+        place = cameras[name]
+        taken = read_image(Path(file)) if equals else take_picture(place, folder)
+        pictures[name] = upright(taken, place.rotate)
+    if not pictures:
+        known = " ".join(f"{name}=IMAGE" for name in cameras)
+        raise TableError(f"no camera is named; give pictures such as: {known}")
+    return pictures
+
+
+def take_picture(place: CameraPlace, folder: Path) -> Image:
+    """A fresh picture of a camera's own source; raises SourceError."""
+    if place.source is None:
+        raise CalibrationError(
+            f"camera {place.name!r} has no source in table.toml; give {place.name}=IMAGE"
+        )
+    source = open_source(place.name, place.source, folder=folder)
+    try:
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            frame = source.latest()
+            if frame is not None:
+                return frame.image
+            time.sleep(0.05)
+    finally:
+        source.close()
+    raise SourceError(
+        f"camera {place.name!r} gave no picture within {PATIENCE_S:.0f} seconds; "
+        f"see `kiebitz doctor`, or give {place.name}=IMAGE"
+    )

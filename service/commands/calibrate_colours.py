@@ -1,0 +1,94 @@
+"""`kiebitz calibrate colours`: what the pieces look like under this light."""
+
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from calibration import colour_store, store
+from calibration.colour import CameraColours, nearest_pair
+from calibration.colour_fit import ColourView, fit_colours
+from calibration.cv import Image
+from rules.errors import SetupError
+from service.camera_pictures import camera_pictures
+from service.stacks_text import stacks_from
+from service.table_eyes import measured_board
+from service.table_folder import read_table
+
+ENOUGH = 3.0  # standard deviations between two colours; less is told
+PLENTY = 6.0
+
+
+def colours(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the table.")],
+    pictures: Annotated[
+        list[str],
+        typer.Argument(metavar="CAM=IMAGE...", help="A picture a camera; CAM alone takes one."),
+    ],
+    stacks: Annotated[
+        str, typer.Option(metavar="JSON", help="What stands there: JSON text or a file.")
+    ],
+) -> None:
+    """Learn the colours from one picture a camera with known pieces on known cells."""
+    table = read_table(folder)
+    calibration = store.read(folder)
+    board = measured_board(table, calibration)
+    known = stacks_from(stacks, board.lattice)
+    names = table.scene.colours
+    strange = sorted({letter for _, letter in known.units() if letter not in names})
+    if strange:
+        raise SetupError(
+            f"the stacks have the letter {strange[0]!r}, the table's colours are {' '.join(names)}"
+        )
+    images = camera_pictures(pictures, table.scene.cameras, folder)
+    views = {
+        name: ColourView(
+            calibration.camera(name).scaled((image.shape[1], image.shape[0])),
+            image,
+            _empty(folder, name, image.shape),
+        )
+        for name, image in images.items()
+    }
+    found = dict(zip(views, fit_colours(list(views.values()), board, names, known), strict=True))
+    now = datetime.now(UTC).astimezone().isoformat(timespec="seconds")
+    source = ", ".join(word.partition("=")[2] or word for word in pictures)
+    store.write(folder, colour_store.with_colours(calibration, found, date=now, source=source))
+    for name, view in views.items():
+        if view.empty is None:
+            sys.stderr.write(
+                f"{name}: no picture of the empty table is known; "
+                f"run `kiebitz calibrate pose {folder}` with one\n"
+            )
+    _tell(found, names)
+
+
+def _empty(folder: Path, name: str, shape: tuple[int, ...]) -> Image | None:
+    empty = colour_store.load_empty(folder, name)
+    return empty if empty is not None and empty.shape == shape else None
+
+
+def _tell(found: Mapping[str, CameraColours], names: Mapping[str, str]) -> None:
+    """Says what was learned, and whether it is enough."""
+    for name, learned in found.items():
+        seen = learned.seen.any(axis=1)
+        missing = [letter for letter, ok in zip(learned.letters, seen, strict=True) if not ok]
+        faces = int(learned.seen.sum())
+        text = f"{name}: {faces} faces of {int(seen.sum())} colours measured"
+        if missing:
+            text += f"; not seen: {' '.join(missing)} (guessed from their names)"
+        print(text)
+    pair = nearest_pair(list(found.values()))
+    if pair is not None:
+        one, other, apart = pair
+        verdict = "plenty" if apart >= PLENTY else "enough" if apart >= ENOUGH else "too near"
+        print(
+            f"nearest colours: {names[one]} and {names[other]}, {apart:.1f} deviations: {verdict}"
+        )
+        if apart < ENOUGH:
+            sys.stderr.write(
+                "these two will be mixed up at times: use more or whiter light, "
+                "and keep the pieces out of shadow and glare\n"
+            )

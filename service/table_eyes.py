@@ -1,0 +1,65 @@
+"""From a table folder to its reader: cameras, colours and empty pictures put together."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from calibration import colour_store, store
+from calibration.colour_fit import ColourView, fit_colours
+from calibration.errors import CalibrationError
+from rules.lattice import Board
+from service.table import Table
+from service.table_folder import read_table
+from vision.likelihood import CameraEye
+from vision.reader import Reader
+
+
+def measured_board(table: Table, calibration: store.Calibration) -> Board:
+    """The board of a table, with what calibration measured where the table says "auto"."""
+    board = table.scene.board
+    found = {
+        name: float(calibration.board[name])
+        for name in ("frame_height_mm", "frame_width_mm", "recess_mm")
+        if getattr(board, name) == "auto" and name in calibration.board
+    }
+    return replace(board, **found)
+
+
+def table_eyes(
+    folder: Path,
+    table: Table,
+    calibration: store.Calibration,
+    board: Board,
+    only: Iterable[str] = (),
+) -> dict[str, CameraEye]:
+    """The calibrated cameras of a table; where no colours were learned, their names must do."""
+    wanted = set(only) or set(calibration.cameras)
+    eyes: dict[str, CameraEye] = {}
+    for name in calibration.cameras:
+        if name not in wanted:
+            continue
+        camera = calibration.camera(name)
+        empty = colour_store.load_empty(folder, name)
+        if empty is not None and empty.shape[1::-1] != camera.size:
+            empty = None
+        colours = colour_store.colours_of(calibration, name)
+        if colours is None or colours.letters != tuple(table.scene.colours):
+            view = ColourView(camera, None, empty)
+            (colours,) = fit_colours([view], board, table.scene.colours)
+        eyes[name] = CameraEye(camera, colours, empty)
+    missing = wanted - set(eyes)
+    if missing or not eyes:
+        which = ", ".join(sorted(missing)) or "this table"
+        raise CalibrationError(
+            f"no camera pose is known for {which}; run `kiebitz calibrate pose {folder}` first"
+        )
+    return eyes
+
+
+def table_reader(folder: Path, only: Iterable[str] = ()) -> Reader:
+    """The reader of a calibrated table, of all its cameras or only some; raises KiebitzError."""
+    table = read_table(folder)
+    calibration = store.read(folder)
+    board = measured_board(table, calibration)
+    eyes = table_eyes(folder, table, calibration, board, only)
+    return Reader(board, eyes, table.spec.kit)

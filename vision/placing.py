@@ -1,0 +1,261 @@
+"""The search for whole pieces, for kits without single cubes whose pieces are as high as the lattice.
+
+A piece fills its columns evenly, so that a wrong height of one column alone is no answer at all.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rules.lattice import Lattice
+from rules.pieces import KitPiece
+from vision.evidence import ColumnGains
+from vision.position import Position, Stack
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A piece in its place: its columns, its colour (1 + number), the levels below and its own."""
+
+    columns: tuple[int, ...]
+    colour: int
+    high: int
+    base: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacingSettings:
+    """How pieces are tried."""
+
+    piece_cost: float = 2.0
+    tried: int = 20  # placements that are tried exactly in a round, the most promising ones
+    rounds: int = 60
+    regret: float = 4.0  # places that are explained better than this are left alone
+    beginnings: int = 5  # different first pieces where a place is laid anew
+    rival_gap: float = 40.0  # placements predicted further below the best are no rivals
+
+
+class Kit:
+    """Every way in which the pieces of a kit can lie on the lattice's floor."""
+
+    def __init__(self, kit: Sequence[KitPiece], letters: Sequence[str], lattice: Lattice) -> None:
+        self.lattice = lattice
+        kinds = {
+            (*piece.shape.extents[i], letters.index(piece.letter))
+            for piece in kit
+            if piece.letter in letters
+            for i in range(len(piece.shape.extents))
+        }
+        self.spots = [
+            Spot(columns, colour + 1, height)
+            for width, depth, height, colour in sorted(kinds)
+            if height <= lattice.levels
+            for columns in _footprints(width, depth, lattice)
+        ]
+        most = max((len(spot.columns) for spot in self.spots), default=1)
+        none = lattice.columns * lattice.ranks
+        self.columns = np.array(
+            [spot.columns + (none,) * (most - len(spot.columns)) for spot in self.spots],
+            dtype=np.int64,
+        ).reshape(-1, most)
+        self.colour = np.array([spot.colour - 1 for spot in self.spots], dtype=np.int64)
+        self.high = np.array([spot.high for spot in self.spots], dtype=np.int64)
+
+    @staticmethod
+    def is_rigid(kit: Sequence[KitPiece], lattice: Lattice) -> bool:
+        """Whether whole pieces must be searched: no single cubes, and nothing need be stacked."""
+        extents = [extent for piece in kit for extent in piece.shape.extents]
+        return bool(
+            extents
+            and all(e.width * e.depth * e.height > 1 for e in extents)
+            and max(e.height for e in extents) >= lattice.levels
+        )
+
+
+def _footprints(width: int, depth: int, lattice: Lattice) -> Iterator[tuple[int, ...]]:
+    for rank in range(lattice.ranks - depth + 1):
+        for file in range(lattice.columns - width + 1):
+            yield tuple(
+                (rank + r) * lattice.columns + file + f for r in range(depth) for f in range(width)
+            )
+
+
+class Placing:
+    """Pieces on the lattice, and the search for better ones."""
+
+    def __init__(self, kit: Kit, position: Position, settings: PlacingSettings) -> None:
+        self.kit = kit
+        self.position = position
+        self.settings = settings
+        self.owner: dict[int, Spot] = {}  # column -> the piece on it
+
+    def climb(self, within: NDArray[np.bool_] | None = None) -> None:
+        """Puts, replaces and takes away pieces until nothing gains any more."""
+        for _ in range(self.settings.rounds):
+            moves = self._best_moves(within=within)
+            done: set[int] = set()
+            for gain, spot in moves:
+                changes = self._changes(spot)
+                if gain < 0.3 * moves[0][0] or done & self._around(changes):
+                    continue
+                if done and self._gain(spot) < 0.5 * gain:
+                    continue
+                self._put(spot)
+                done |= set(changes)
+            if not done and not self._take_away(within):
+                return
+
+    def shake(self, tries: int) -> None:
+        """Lays the pieces anew around places that are explained badly, in several ways."""
+        tried: set[int] = set()
+        for _ in range(tries):
+            regrets = self._blurred(self.position.regrets())
+            order = [int(c) for c in np.argsort(-regrets) if int(c) not in tried]
+            if not order or regrets[order[0]] < self.settings.regret:
+                return
+            tried.add(order[0])
+            if self._lay_anew(order[0]):
+                tried -= self._around(self._around([order[0]]))
+
+    def _lay_anew(self, column: int) -> bool:
+        """Clears a column and those beside it, and begins with each good piece for it."""
+        state, owner, worth = self.position.state[:-1].copy(), dict(self.owner), self.worth()
+        near = self._around([column])
+        touched = {spot for spot in self.pieces() if near & set(spot.columns)}
+        self._clear({c for spot in touched for c in spot.columns})
+        within = np.zeros(self.position.evidence.columns + 1, dtype=bool)
+        within[[c for spot in touched for c in spot.columns] + [column]] = True
+        here = np.zeros_like(within)
+        here[column] = True
+        bare, bare_owner = self.position.state[:-1].copy(), dict(self.owner)
+        moves = [m for m in self._best_moves(within=here) if m[1] not in touched]
+        for _, first in moves[: self.settings.beginnings]:
+            self._put(first)
+            self.climb(within)
+            if self.worth() > worth + 0.05:
+                return True
+            self._restore(bare, bare_owner)
+        self._restore(state, owner)
+        return False
+
+    def worth(self) -> float:
+        """The score less what the pieces cost."""
+        return self.position.score - self.settings.piece_cost * len(self.pieces())
+
+    def _clear(self, columns: set[int]) -> None:
+        self.position.change(dict.fromkeys(columns, np.zeros(0, dtype=np.int8)))
+        for column in columns:
+            del self.owner[column]
+
+    def _restore(self, state: NDArray[np.int8], owner: dict[int, Spot]) -> None:
+        self.position.restore(state)
+        self.owner = dict(owner)
+
+    def _blurred(self, regrets: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Regrets summed over each column and its neighbours."""
+        lattice = self.kit.lattice
+        grid = np.pad(regrets.reshape(lattice.ranks, lattice.columns), 1)
+        around = sum(
+            grid[a : a + lattice.ranks, b : b + lattice.columns] for a in range(3) for b in range(3)
+        )
+        return np.asarray(around).ravel()
+
+    def rivals(self) -> list[tuple[float, Spot]]:
+        """Other pieces with what the score would gain (mostly lose) by them, best first."""
+        return self._best_moves(least=-self.settings.rival_gap, tried=60)
+
+    def pieces(self) -> set[Spot]:
+        """The pieces that stand."""
+        return set(self.owner.values())
+
+    def without(self, spot: Spot) -> float:
+        """What the score would gain (mostly lose) without this piece."""
+        none = np.zeros(0, dtype=np.int8)
+        return self.position.gain(dict.fromkeys(spot.columns, none)) + self.settings.piece_cost
+
+    def _best_moves(
+        self,
+        *,
+        within: NDArray[np.bool_] | None = None,
+        least: float = 0.5,
+        tried: int = 0,
+    ) -> list[tuple[float, Spot]]:
+        """Pieces that would gain, exactly, best first; `within`: at least partly on these columns.
+
+        What single columns promise tells which ones are worth an exact trial.
+        """
+        kit = self.kit
+        worth, now = self._worth(self.position.columns_gain())
+        more = (
+            worth[kit.colour[:, None], kit.columns, kit.high[:, None] - 1] - now[kit.columns]
+        ).sum(axis=1)
+        if within is not None:
+            more = np.where(within[kit.columns].any(axis=1), more, -np.inf)
+        found: list[tuple[float, Spot]] = []
+        for i in np.argsort(-more)[:80]:
+            if more[i] <= least:
+                break
+            spot = kit.spots[i]
+            if self.owner.get(spot.columns[0]) != spot:
+                lost = sum(float(now[c]) for c in self._swept(spot.columns))
+                found.append((float(more[i]) - lost, spot))
+        found.sort(key=lambda move: -move[0])
+        exact = [
+            (self._gain(s), s)
+            for promised, s in found[: tried or self.settings.tried]
+            if promised > least
+        ]
+        return sorted((m for m in exact if m[0] > least), key=lambda move: -move[0])
+
+    def _worth(self, gains: ColumnGains) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Worth (C, J + 1, height) of even stacks on columns, and of what stands there (J + 1)."""
+        levels = self.position.levels
+        columns = self.position.evidence.columns
+        even = np.zeros((self.position.evidence.colours, columns + 1, levels))
+        for high in range(1, levels + 1):
+            own = gains.gains[:, :, :high, high - 1].sum(axis=2)
+            even[:, :columns, high - 1] = own - gains.cost * high
+        now = np.zeros(columns + 1)
+        for column in self.owner:
+            now[column] = gains.worth(column, self.position.stack(column))
+        return even, now
+
+    def _swept(self, columns: Iterable[int]) -> set[int]:
+        """Columns of the pieces that must go when a piece comes here, but for its own."""
+        own = set(columns)
+        return {
+            c for column in own if column in self.owner for c in self.owner[column].columns
+        } - own
+
+    def _changes(self, spot: Spot) -> dict[int, Stack]:
+        stack = np.full(spot.high, spot.colour, dtype=np.int8)
+        none = np.zeros(0, dtype=np.int8)
+        return dict.fromkeys(self._swept(spot.columns), none) | dict.fromkeys(spot.columns, stack)
+
+    def _gain(self, spot: Spot) -> float:
+        lost = len({self.owner[c] for c in spot.columns if c in self.owner})
+        return self.position.gain(self._changes(spot)) - self.settings.piece_cost * (1 - lost)
+
+    def _put(self, spot: Spot) -> None:
+        changes = self._changes(spot)
+        self.position.change(changes)
+        for column in changes:
+            self.owner.pop(column, None)
+        for column in spot.columns:
+            self.owner[column] = spot
+
+    def _take_away(self, within: NDArray[np.bool_] | None) -> bool:
+        pieces = [s for s in self.pieces() if within is None or within[list(s.columns)].any()]
+        best = max(((self.without(s), s) for s in pieces), default=None, key=lambda m: m[0])
+        if best is None or best[0] <= 0.02:
+            return False
+        self.position.change(dict.fromkeys(best[1].columns, np.zeros(0, dtype=np.int8)))
+        for column in best[1].columns:
+            del self.owner[column]
+        return True
+
+    def _around(self, columns: Iterable[int]) -> set[int]:
+        wide = self.kit.lattice.columns
+        return {c + d for c in columns for d in (0, 1, -1, wide, -wide)}

@@ -1,0 +1,273 @@
+"""A position under trial: its score, what single changes would do to it, and changing it.
+
+A change of one column concerns only the rays that pass it; everything else is kept.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.colour_space import Floats32
+from vision.columns import RayTable
+from vision.evidence import ColumnGains, Evidence, State, View
+
+Stack = NDArray[np.int8]  # colours from below, 1 + number
+
+
+class _Mixed:
+    """Densities mixed front to back: before each entry, the light through to it, behind it."""
+
+    def __init__(self, table: RayTable) -> None:
+        entries = len(table.unit)
+        self.before = np.zeros(entries, dtype=np.float32)
+        self.through = np.ones(entries, dtype=np.float32)
+        self.after = np.zeros(entries, dtype=np.float32)
+        self.total = np.ones(table.count, dtype=np.float32)
+
+    def all(self, table: RayTable, own: Floats32, part: Floats32, behind: Floats32) -> None:
+        """Mixes all rays; `own` and `part` are the entries' densities and parts, 0 where empty."""
+        shown, clear = part * own, 1 - part
+        a, t = np.zeros(table.count, dtype=np.float32), np.ones(table.count, dtype=np.float32)
+        for start, many in table.rays.slots:
+            s = slice(start, start + many)
+            self.before[s], self.through[s] = a[:many], t[:many]
+            a[:many] += t[:many] * shown[s]
+            t[:many] *= clear[s]
+        b = self.total
+        b[:] = behind
+        for start, many in reversed(table.rays.slots):
+            s = slice(start, start + many)
+            self.after[s] = b[:many]
+            b[:many] *= clear[s]
+            b[:many] += shown[s]
+
+    def some(
+        self,
+        entries: NDArray[np.int32],
+        rays: NDArray[np.int32],
+        own: Floats32,
+        part: Floats32,
+        behind: Floats32,
+    ) -> None:
+        """Mixes some rays; all arguments but the last are (m, K) or (m)."""
+        shown, clear = part * own, 1 - part
+        through = np.ones((len(rays), entries.shape[1] + 1), dtype=np.float32)
+        np.cumprod(clear, axis=1, out=through[:, 1:])
+        light = through[:, :-1] * shown
+        before = np.cumsum(light, axis=1) - light
+        after = np.empty_like(shown)
+        b = behind.copy()
+        for k in range(entries.shape[1] - 1, -1, -1):
+            after[:, k] = b
+            b = b * clear[:, k] + shown[:, k]
+        self.before[entries] = before
+        self.through[entries] = through[:, :-1]
+        self.after[entries] = after
+        self.total[rays] = b
+
+
+class _Sight:
+    """One camera's part in a position."""
+
+    def __init__(self, view: View, state: State, shape: tuple[int, int, int]) -> None:
+        self.view = view
+        self.table = view.table
+        self.shape = shape  # colours, units, levels
+        self.colour, self.edge = _Mixed(self.table), _Mixed(self.table)
+        self.state = state
+        own, edge, part, edge_part = self._filled(state, slice(None))
+        self.colour.all(self.table, own, part, view.behind)
+        self.edge.all(self.table, edge, edge_part, view.behind_edge)
+        self.logs = np.log(self.colour.total * self.edge.total)
+        self.gains: Floats32 | None = None
+
+    def _filled(
+        self, state: State, entries: NDArray[np.int32] | slice
+    ) -> tuple[Floats32, Floats32, Floats32, Floats32]:
+        view, table = self.view, self.table
+        colour = state[table.unit[entries]]
+        size = len(table.unit)
+        flat = view.entry.reshape(-1)
+        at = np.arange(size) if isinstance(entries, slice) else entries
+        own = flat[(np.maximum(colour, 1) - 1).astype(np.int64) * size + at]
+        full = colour > 0
+        edge = view.entry_edge[entries]
+        if table.flush:
+            joined = full & (state[table.beside[entries]] == colour)
+            joined &= state[table.before[entries]] == 0
+            edge = np.where(joined, view.joined_edge[entries], edge)
+        return (
+            own,
+            edge,
+            table.part[entries] * full,
+            table.edge_part[entries] * full,
+        )
+
+    def trial(self, state: State, rays: NDArray[np.int32]) -> float:
+        """What the score of these rays would gain under another state."""
+        entries = self.table.matrix[rays]
+        own, edge, part, edge_part = self._filled(state, entries)
+        total = _front_to_back(own, part, self.view.behind[rays])
+        total *= _front_to_back(edge, edge_part, self.view.behind_edge[rays])
+        return float(self.view.weight[rays] @ (np.log(total) - self.logs[rays]))
+
+    def change(self, state: State, rays: NDArray[np.int32]) -> None:
+        """Takes over another state on these rays."""
+        self.state = state
+        entries = self.table.matrix[rays]
+        own, edge, part, edge_part = self._filled(state, entries)
+        self.colour.some(entries, rays, own, part, self.view.behind[rays])
+        self.edge.some(entries, rays, edge, edge_part, self.view.behind_edge[rays])
+        self.logs[rays] = np.log(self.colour.total[rays] * self.edge.total[rays])
+
+    def gain_sums(self, rays: NDArray[np.int32] | None) -> NDArray[np.float64]:
+        """What to add to the sums of gains (C, units * (levels + 2)) after these rays changed."""
+        c = self.table.configurations
+        pick = slice(None) if rays is None else self.table.configurations_of(rays)
+        first, last, entry = c.first[pick], c.last[pick], c.entry[pick]
+        view = self.view
+        base, behind, through = _without(self.colour, first, last)
+        part, other_part = c.part[pick], c.other_part[pick]
+        cover = through * part
+        # Where two units of the column share a ray, the other one may have any colour.
+        rest = base - through * (part + other_part) * behind
+        rest += through * other_part * view.best_entry[c.other[pick]]
+        edge_base, edge_behind, edge_through = _without(self.edge, first, last)
+        edge_cover = edge_through * c.edge_part[pick]
+        known = (edge_base + edge_cover * (view.entry_edge[entry] - edge_behind)) / (
+            base * edge_base
+        )
+        if self.table.flush:
+            joined = edge_base + edge_cover * (view.joined_edge[entry] - edge_behind)
+            joined /= base * edge_base
+            beside = self.state[self.table.beside[entry]]
+            beside = np.where(self.state[self.table.before[entry]] == 0, beside, 0)
+        weight = view.weight[c.ray[pick]]
+        many, units, levels = self.shape
+        width = units * (levels + 2)
+        start = c.unit[pick] * (levels + 2) + c.low[pick]
+        stop = start + c.high[pick] + 1 - c.low[pick]
+        if self.gains is None:
+            self.gains = np.zeros((many, len(c.entry)), dtype=np.float32)
+        sums = np.empty((many, width))
+        for k in range(many):
+            edge = np.where(beside == k + 1, joined, known) if self.table.flush else known
+            gain = weight * np.log((rest + cover * view.entry[k][entry]) * edge)
+            new = gain - self.gains[k][pick]
+            self.gains[k][pick] = gain
+            sums[k] = np.bincount(start, new, width) - np.bincount(stop, new, width)
+        return sums
+
+
+def _front_to_back(own: Floats32, part: Floats32, behind: Floats32) -> Floats32:
+    through = np.cumprod(1 - part, axis=1)
+    shown = part * own
+    shown[:, 1:] *= through[:, :-1]
+    return np.asarray(shown.sum(axis=1) + through[:, -1] * behind)
+
+
+def _without(
+    mixed: _Mixed, first: NDArray[np.int32], last: NDArray[np.int32]
+) -> tuple[Floats32, Floats32, Floats32]:
+    """A ray without one column, what lies behind the column, and the light through to it."""
+    through, behind = mixed.through[first], mixed.after[last]
+    return mixed.before[first] + through * behind, behind, through
+
+
+class Position:
+    """A state of the lattice with its score under the evidence, ready for changes."""
+
+    def __init__(self, evidence: Evidence, state: State) -> None:
+        self.evidence = evidence
+        self.levels = evidence.lattice.levels
+        self.state = np.append(state, 0).astype(np.int8)  # one more that is never there
+        shape = (evidence.colours, evidence.units, self.levels)
+        self._sights = [_Sight(view, self.state, shape) for view in evidence.views]
+        self._sums: NDArray[np.float64] | None = None
+        self.score = sum(
+            float(s.view.weight @ s.logs) for s in self._sights
+        ) - evidence.settings.unit_cost * int(np.count_nonzero(self.state))
+
+    def stack(self, column: int) -> Stack:
+        """The colours of one column from below."""
+        own = self.state[column * self.levels : (column + 1) * self.levels]
+        return own[: int(np.flatnonzero(own)[-1]) + 1 if own.any() else 0].copy()
+
+    def gain(self, changes: Mapping[int, Stack]) -> float:
+        """What the score would gain if these columns had these stacks."""
+        trial = self._changed(changes)
+        cost = self.evidence.settings.unit_cost
+        more = int(np.count_nonzero(trial)) - int(np.count_nonzero(self.state))
+        return sum(s.trial(trial, s.table.rays_of(changes)) for s in self._sights) - cost * more
+
+    def change(self, changes: Mapping[int, Stack]) -> None:
+        """Puts these stacks on these columns."""
+        if not changes:
+            return
+        before = int(np.count_nonzero(self.state))
+        self.state = self._changed(changes)
+        more = int(np.count_nonzero(self.state)) - before
+        gain = -self.evidence.settings.unit_cost * more
+        for sight in self._sights:
+            rays = sight.table.rays_of(changes)
+            old = float(sight.view.weight[rays] @ sight.logs[rays])
+            sight.change(self.state, rays)
+            gain += float(sight.view.weight[rays] @ sight.logs[rays]) - old
+            if self._sums is not None:
+                self._sums += sight.gain_sums(rays)
+        self.score += gain
+
+    def restore(self, state: State) -> None:
+        """Goes back to a state of before."""
+        old = self.state[:-1].reshape(-1, self.levels)
+        new = state.reshape(-1, self.levels)
+        differing = np.flatnonzero((old != new).any(axis=1))
+        self.change({int(c): new[c] for c in differing})
+
+    def columns_gain(self) -> ColumnGains:
+        """For every column the gain of each stack over an empty place, all else as it is."""
+        if self._sums is None:
+            self._sums = sum(
+                (s.gain_sums(None) for s in self._sights),
+                np.zeros((self.evidence.colours, self.evidence.units * (self.levels + 2))),
+            )
+        many, columns, levels = self.evidence.colours, self.evidence.columns, self.levels
+        spans = self._sums.reshape(many, columns, levels, levels + 2)
+        by_height = np.cumsum(spans, axis=3)[..., 1 : levels + 1]
+        return ColumnGains(by_height, self.evidence.settings)
+
+    def sight(self) -> NDArray[np.float64]:
+        """How much of each unit's place is in sight (U), in rays of full weight, all cameras."""
+        total = np.zeros(self.evidence.units)
+        for s in self._sights:
+            rays = s.table.rays
+            seen = s.colour.through[:-1] * rays.part * s.view.sharp[s.table.entry_ray]
+            total += np.bincount(rays.unit, seen, minlength=len(total))
+        return total
+
+    def regrets(self) -> NDArray[np.float64]:
+        """For every column how badly it explains its rays against the best colour for them."""
+        total = np.zeros(self.evidence.columns)
+        for s in self._sights:
+            view, table = s.view, s.table
+            best = view.behind.copy()
+            np.maximum.at(best, table.entry_ray, view.best_entry[:-1])
+            regret = view.weight * np.log(best / s.colour.total)
+            full = self.state[table.rays.unit] > 0
+            share = s.colour.through[:-1] * table.rays.part * full
+            column = table.rays.unit // self.levels
+            total += np.bincount(column, share * regret[table.entry_ray], minlength=len(total))
+            rest = 1 - np.bincount(table.entry_ray, share, minlength=table.count)
+            ground = table.ground_column
+            there = ground >= 0
+            total += np.bincount(ground[there], (rest * regret)[there], minlength=len(total))
+        return total
+
+    def _changed(self, changes: Mapping[int, Stack]) -> State:
+        trial = self.state.copy()
+        for column, stack in changes.items():
+            start = column * self.levels
+            trial[start : start + self.levels] = 0
+            trial[start : start + len(stack)] = stack
+        return trial
