@@ -3,7 +3,7 @@
 A turn draws a cube from the bag, moves one, or plays the player's own twin. After every turn cards
 are laid down: `claims = free` takes each claim as it is told, `manual` asks one player after
 another. As long as nobody has told Kiebitz of a card, it plays without them: twins are free, and
-equal players draw.
+the end names no winner.
 """
 
 from __future__ import annotations

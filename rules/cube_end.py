@@ -17,6 +17,8 @@ def outcome_of(house: House, position: CubePosition) -> Outcome | None:
         return _unfinished_play_off(house, position, bag)
     if not is_over(house, position, bag):
         return None
+    if not house.cards_told(position):
+        return Outcome((), "cube.cards-not-told")
     leaders, by_twin = _leaders(house, position)
     if len(leaders) > 1:
         return Outcome((), "cube.equal-cards")

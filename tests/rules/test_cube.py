@@ -579,7 +579,7 @@ class TestEnd:
             ((3, 2), {}, {}, ("1",), "cube.bag-empty"),
             ((3, 3), {"d3": "yy"}, {}, ("2",), "cube.twin-decides"),
             ((3, 3), {"d3": "yy", "c3": "rr"}, {"bagEmptyTie": "draw"}, (), "cube.equal-cards"),
-            ((0, 0), {}, {}, (), "cube.equal-cards"),
+            ((0, 0), {"d3": "yy"}, {}, (), "cube.cards-not-told"),
         ],
         ids=["most cards", "twin", "draw", "no cards told"],
     )
