@@ -107,21 +107,21 @@ class Raster:
         """Every block of a position."""
         _, light, dark, along, across, upright = standing
         for starts, extent in ((along, ALONG), (across, ACROSS), (upright, UPRIGHT)):
+            step = self.step(extent)
             for place in bit_places(starts):
                 cell, level = self.unit(place)
-                letter = "L" if light >> place & 1 else "D" if dark >> place & 1 else "?"
+                halves = 1 << place | 1 << place + step
+                letter = "L" if light & halves else "D" if dark & halves else "?"
                 yield Placed(cell, level, extent, letter)
 
     def standing(self, units: Mapping[Unit, str], blocks: Iterable[Placed]) -> Standing:
         """The bits of units with letters and of the blocks that they form."""
         starts = dict.fromkeys((ALONG, ACROSS, UPRIGHT), 0)
-        letters = dict(units)
         for block in blocks:
             starts[block.extent] |= 1 << self.place(Unit(block.cell, block.level))
-            letters.update(dict.fromkeys(block.units(), block.letter))
-        light = self.bits(unit for unit, letter in letters.items() if letter == "L")
-        dark = self.bits(unit for unit, letter in letters.items() if letter == "D")
-        return Standing(self.bits(letters), light, dark, *starts.values())
+        light = self.bits(unit for unit, letter in units.items() if letter == "L")
+        dark = self.bits(unit for unit, letter in units.items() if letter == "D")
+        return Standing(self.bits(units), light, dark, *starts.values())
 
 
 @cache
@@ -150,6 +150,12 @@ def block_change(block: Placed, *, add: bool) -> Change:
 def is_block(change: Change) -> bool:
     """Whether a change is about two adjoining units."""
     return change.extent in (ALONG, ACROSS, UPRIGHT) and change.one_piece
+
+
+def named_cells(*changes: Change) -> tuple[Cell, ...]:
+    """The cells that changes are about, each once, as far as they have a name."""
+    cells = dict.fromkeys(cell for change in changes for cell in change.cells())
+    return tuple(cell for cell in cells if cell.file < 26 and cell.rank < 99)
 
 
 def changed(before: Stacks, after: Stacks) -> tuple[dict[Unit, str], dict[Unit, str]]:
@@ -266,8 +272,8 @@ def can_be_blocks(units: Mapping[Unit, str]) -> bool:
 def adopted(known: Iterable[Placed], before: Stacks, units: Mapping[Unit, str]) -> list[Tiling]:
     """The ways to see units as blocks: known blocks stay where they still fit.
 
-    Where the rest cannot be cut alone, what it touches is cut anew. An unknown colour takes that
-    of the block that stood there.
+    Where the rest cannot be cut alone, what it touches is cut anew. An unknown colour counts as
+    that of what stood there.
     """
     letters = dict(units)
     for unit, letter in before.units():

@@ -75,15 +75,15 @@ class Verdict(Generic[P]):
 
     `breaks` holds every broken rule; empty means legal. `unfinished` says that the changes are
     part of a legal turn, so that more may follow instead of a complaint. `after` is the position
-    behind a legal turn; behind an illegal one it may stand too, as if the turn were kept, where a
-    game knows more than the stacks show. `owed` is what is still to do, or, after a legal turn,
-    allowed.
+    behind a legal turn; `owed` what is still to do, or, after a legal turn, allowed. `kept` is the
+    position behind an illegal turn that is let stand, where the turn tells more than its stacks.
     """
 
     breaks: tuple[Break, ...] = ()
     after: P | None = None
     owed: tuple[Owed, ...] = ()
     unfinished: bool = False
+    kept: P | None = None
 
     @property
     def legal(self) -> bool:

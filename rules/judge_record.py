@@ -62,10 +62,12 @@ def standing(game: Game[Any], position: Any, turn: Turn) -> Stacks:
 
 def _behind(game: Game[Any], position: Any, line: TurnLine, verdict: Verdict[Any]) -> Any:
     """The position for the next line."""
-    if verdict.after is not None and (verdict.legal or line.kept):
+    if verdict.after is not None and verdict.legal:
         return verdict.after
     if not line.kept:
         return position
+    if verdict.kept is not None:
+        return verdict.kept
     player = game.next_player(position, line.turn)
     return game.adopt(position, standing(game, position, line.turn), player)[0]
 

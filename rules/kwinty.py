@@ -1,16 +1,14 @@
 """KWINTY: a wall of blocks, nine squares wide and high, and five squares in a line.
 
 The wall stands on a strip of nine columns that is its window, or it floats on seventeen columns
-of which the first block covers file i. A spare column between the levels keeps lines of squares
-from running around the edge.
+of which the first block covers file i.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import replace
 
 from rules.blocks import (
     ALONG,
@@ -18,54 +16,39 @@ from rules.blocks import (
     COLOURS,
     OPPONENT,
     UPRIGHT,
-    Raster,
     Standing,
     adopted,
     block_change,
     can_be_blocks,
     changed,
     is_block,
+    named_cells,
     ways_between,
 )
 from rules.cells import Cell, Unit
 from rules.errors import ImpossibleChange, SetupError
 from rules.game import Break, GameSpec, Outcome, Setup, Verdict
+from rules.kwinty_wall import (
+    FILE_I,
+    FLOATING,
+    WINDOW,
+    KwintyPosition,
+    can_pass,
+    can_place,
+    five,
+    following,
+    fours,
+    has_won,
+    is_over,
+    passed,
+    places,
+    raster,
+    window,
+)
 from rules.lattice import Board, Lattice
 from rules.pieces import BLOCK, KitPiece, Placed
 from rules.stacks import MAX_HEIGHT, Stacks
 from rules.turn import Change, Turn, after_changes
-
-WINDOW = 9  # the wall is at most so wide and so high
-FLOATING = 17  # columns of a strip on which the window is not fixed
-FILE_I = 8  # the first block covers this column of such a strip
-
-
-class KwintyPosition(NamedTuple):
-    """The wall as bits (see `rules.blocks`), the heights of its columns, who is to move.
-
-    `moved` is the colour whose five squares would have won: that of the last turn.
-    """
-
-    columns: int
-    filled: int
-    light: int
-    dark: int
-    flat: int
-    upright: int
-    tops: int
-    player: str
-    moved: str
-
-    @property
-    def stacks(self) -> Stacks:
-        """What stands on the table."""
-        return raster(self.columns).stacks(self.filled, self.light, self.dark)
-
-
-@cache
-def raster(columns: int) -> Raster:
-    """How the squares of a wall on so many columns are numbered."""
-    return Raster(columns, 1, columns + 1)
 
 
 class KwintyGame:
@@ -76,17 +59,17 @@ class KwintyGame:
         self.setup = setup
         self.players = SPEC.seats(setup)
         SPEC.settings(setup)
-        board = (setup.board or SPEC.board).lattice
-        if board.columns not in SPEC.sizes or (setup.board and board.ranks != 1):
+        # without a table nothing fixes the window, and the wall floats (KWI-R2)
+        strip = replace(SPEC.board.lattice, columns=FLOATING)
+        lattice = setup.board.lattice if setup.board else strip
+        if lattice.columns not in SPEC.sizes or lattice.ranks not in (1, lattice.columns):
             raise SetupError(
-                f"a KWINTY strip of {board.columns} x {board.ranks} cells: expected 9 x 1, where "
-                "the strip is the window of the wall, or 17 x 1, where the wall floats"
+                f"a KWINTY strip of {lattice.columns} x {lattice.ranks} cells: expected 9 x 1, "
+                "where the strip is the window of the wall, or 17 x 1, where the wall floats"
             )
-        self.lattice = board
-        self.floats = board.columns == FLOATING
-        self._raster = raster(board.columns)
-        # where the first block may lie: anywhere, or on file i
-        self._first = 1 << FILE_I if self.floats else (1 << board.columns) - 1
+        self.lattice = replace(lattice, ranks=1)
+        self.floats = lattice.columns == FLOATING
+        self._raster = raster(lattice.columns)
 
     def start(self) -> KwintyPosition:
         """The empty strip."""
@@ -109,12 +92,12 @@ class KwintyGame:
     def successors(self, position: KwintyPosition) -> Iterator[KwintyPosition]:
         """The position behind every legal turn."""
         columns, filled, light, dark, flat, upright, tops, player, moved = position
-        if _five(light if moved == "L" else dark, columns + 1):
+        if five(light if moved == "L" else dark, columns + 1):
             return
         new = tuple.__new__
         nobody = True
-        next_player = self._following(position)
-        for bits, start, rise, lies in self._places(position):
+        next_player = following(position)
+        for bits, start, rise, lies in places(position):
             nobody = False
             yield new(
                 KwintyPosition,
@@ -130,17 +113,17 @@ class KwintyGame:
                     player,
                 ),
             )
-        if nobody and self._can_pass(position):
-            yield self._passed(position)
+        if nobody and can_pass(position):
+            yield passed(position)
 
     def turns(self, position: KwintyPosition) -> Iterator[Turn]:
         """Every legal turn; a pass where no block fits."""
-        if self._has_won(position):
+        if has_won(position):
             return
         blocks = self._blocks(position)
         for block in blocks:
             yield Turn(position.player, (block_change(block, add=True),))
-        if not blocks and self._can_pass(position):
+        if not blocks and can_pass(position):
             yield Turn(position.player)
 
     def random_turn(self, position: KwintyPosition, rng: random.Random) -> Turn | None:
@@ -152,92 +135,29 @@ class KwintyGame:
         """Where the player to move may put a block."""
         unit = self._raster.unit
         found = []
-        for _, start, _, lies in self._places(position):
+        for _, start, _, lies in places(position):
             cell, level = unit(start.bit_length() - 1)
             found.append(Placed(cell, level, ALONG if lies else UPRIGHT, position.player))
         return found
-
-    def _places(self, position: KwintyPosition) -> Iterator[tuple[int, int, int, bool]]:
-        """Each legal block: its bits, its first bit, what it adds to the heights, if it lies."""
-        columns, filled, light, dark, flat, upright, tops, player, _ = position
-        own = light if player == "L" else dark
-        if own.bit_count() >= 2 * BLOCKS_EACH - 1:
-            return
-        stride = columns + 1
-        flat &= own
-        upright = (upright & own) << 2 * stride  # where an upright one would stand on another
-        lying = flat << 2 | flat >> 2  # where a flat one would abut another
-        row = filled & ((1 << columns) - 1)
-        beside = row << 1 | row >> 1 if row else self._first
-        heights = tops.to_bytes(columns, "little")
-        lowest, highest = self._window(tops)
-        height_right = -1
-        for file in range(highest, lowest - 1, -1):
-            height = heights[file]
-            if height < WINDOW:
-                start = 1 << height * stride + file
-                if height == height_right and not lying & start and (height or beside >> file & 3):
-                    yield start * 3, start, 257 << 8 * file, True
-                if height < WINDOW - 1 and not upright & start and (height or beside >> file & 1):
-                    yield start | start << stride, start, 2 << 8 * file, False
-            height_right = height
-
-    def _window(self, tops: int) -> tuple[int, int]:
-        """The first and the last column in which a block may be, as the wall stands now."""
-        if not (self.floats and tops):
-            return 0, self.lattice.columns - 1
-        left = ((tops & -tops).bit_length() - 1) // 8
-        right = (tops.bit_length() - 1) // 8
-        reach = WINDOW - 1
-        # a wall that was left wider by agreement may be built on, but not widened
-        return min(left, max(0, right - reach)), max(right, min(FLOATING - 1, left + reach))
-
-    def _following(self, position: KwintyPosition) -> str:
-        """Who is to move after one more block of the player to move; who has none is skipped."""
-        light, dark, player = position.light, position.dark, position.player
-        own, other = (light, dark) if player == "L" else (dark, light)
-        if other.bit_count() < 2 * BLOCKS_EACH - 1 or own.bit_count() + 2 >= 2 * BLOCKS_EACH - 1:
-            return OPPONENT[player]
-        return player
-
-    def _can_place(self, position: KwintyPosition) -> bool:
-        return next(self._places(position), None) is not None
-
-    def _can_pass(self, position: KwintyPosition) -> bool:
-        """Whether the opponent can go on, of a player who cannot (KWI-R8)."""
-        return self._can_place(position._replace(player=OPPONENT[position.player]))
-
-    def _passed(self, position: KwintyPosition) -> KwintyPosition:
-        return position._replace(player=OPPONENT[position.player], moved=position.player)
-
-    def _has_won(self, position: KwintyPosition) -> bool:
-        """Whether the last turn left five squares of its colour in a line (KWI-R6)."""
-        own = position.light if position.moved == "L" else position.dark
-        return _five(own, position.columns + 1)
-
-    def _is_over(self, position: KwintyPosition) -> bool:
-        return self._has_won(position) or not (
-            self._can_place(position) or self._can_pass(position)
-        )
 
     # --- judging any turn --------------------------------------------------------------------
 
     def judge(self, position: KwintyPosition, turn: Turn) -> Verdict[KwintyPosition]:
         """Every rule that a turn breaks, and what follows from it."""
-        if self._is_over(position):
+        if is_over(position):
             return Verdict((Break("kwinty.game-over"),))
         changes = self._net(position, turn.changes)
         if not changes and not turn.claim:
             return self._judge_pass(position)
         if turn.claim or len(changes) != 1 or not changes[0].add:
-            reason = Break("kwinty.malformed", _cells(changes))
-            return Verdict((reason,), self._kept(position, turn))
+            reason = Break("kwinty.malformed", named_cells(*changes))
+            return Verdict((reason,), kept=self._kept(position, turn))
         change = changes[0]
         breaks = list(self._piece_breaks(position, change))
         block = self._landing(position, change)
         breaks += self._place_breaks(position, block) if block else self._outside(change)
         if breaks or block is None:
-            return Verdict(tuple(breaks), self._kept(position, turn))
+            return Verdict(tuple(breaks), kept=self._kept(position, turn))
         return Verdict((), self._after(position, block))
 
     def _kept(self, position: KwintyPosition, turn: Turn) -> KwintyPosition | None:
@@ -254,9 +174,9 @@ class KwintyGame:
         return now._replace(player=self.next_player(position, turn), moved=moved)
 
     def _judge_pass(self, position: KwintyPosition) -> Verdict[KwintyPosition]:
-        if self._can_place(position):
+        if can_place(position):
             return Verdict((Break("kwinty.pass-not-allowed"),))
-        return Verdict((), self._passed(position))
+        return Verdict((), passed(position))
 
     def _net(self, position: KwintyPosition, changes: tuple[Change, ...]) -> tuple[Change, ...]:
         """What changes have done in the end, where something was taken away and put back."""
@@ -271,7 +191,7 @@ class KwintyGame:
 
     def _piece_breaks(self, position: KwintyPosition, change: Change) -> Iterator[Break]:
         """What is wrong with the piece, wherever it is put."""
-        cells = change.cells()
+        cells = named_cells(change)
         colour = position.player if change.letter == "?" else change.letter
         if colour != position.player:
             yield Break("kwinty.wrong-colour", cells, (("player", position.player),))
@@ -283,10 +203,10 @@ class KwintyGame:
 
     def _outside(self, change: Change) -> Iterator[Break]:
         """The reason why a block lies nowhere on the strip, if its shape is right."""
-        cells = change.cells()
+        cells = named_cells(change)
         if not _is_wall_block(change):
             return
-        if self.floats or any(cell.rank for cell in cells):
+        if self.floats or change.cell.rank:
             yield Break("kwinty.raster", cells)
         else:
             yield Break("kwinty.too-wide", cells)
@@ -307,7 +227,7 @@ class KwintyGame:
         level = (("level", block.level),)
         files = [cell.file for cell in cells]
         if position.filled:
-            lowest, highest = self._window(position.tops)
+            lowest, highest = window(position)
             if files[0] < lowest or files[-1] > highest:
                 yield Break("kwinty.too-wide", cells)
         elif self.floats and FILE_I not in files:
@@ -363,7 +283,7 @@ class KwintyGame:
             flat=position.flat | start if lies else position.flat,
             upright=position.upright if lies else position.upright | start,
             tops=position.tops + (rise << 8 * block.cell.file),
-            player=self._following(position),
+            player=following(position),
             moved=position.player,
         )
 
@@ -371,7 +291,7 @@ class KwintyGame:
         """The opponent of whose block was placed, unless he has none left."""
         placed = [change.letter for change in turn.changes if change.add]
         mover = placed[0] if placed and placed[0] in OPPONENT else position.player
-        return self._following(position._replace(player=mover))
+        return following(position._replace(player=mover))
 
     # --- what a camera saw -------------------------------------------------------------------
 
@@ -379,23 +299,22 @@ class KwintyGame:
         """The block that makes this difference, in every way in which it can be one."""
         gone, come = changed(position.stacks, stacks)
         if not gone and not come:
-            passed = Turn(position.player)
-            return (passed,) if self.judge(position, passed).legal else ()
+            return ()
         ways = ways_between(position.stacks, stacks, self._known(position), self.lattice)
         return tuple(Turn(position.player, changes) for changes in ways[:1])
 
     def first_of_two(self, position: KwintyPosition, stacks: Stacks) -> Iterator[Turn]:
         """Each legal block of the mover among what came, and a pass where no block fits."""
         gone, come = changed(position.stacks, stacks)
-        if gone or not come or self._has_won(position):
+        if gone or not come or has_won(position):
             return
         own = {unit for unit, letter in come.items() if letter in (position.player, "?")}
         blocks = self._blocks(position)
-        if not blocks and self._can_pass(position):
+        if not blocks and can_pass(position):
             yield Turn(position.player)
         for block in blocks:
             if own.issuperset(block.units()) and (
-                len(come) > 2 or not self._can_place(self._after(position, block))
+                len(come) > 2 or not can_place(self._after(position, block))
             ):
                 yield Turn(position.player, (block_change(block, add=True),))
 
@@ -495,9 +414,9 @@ class KwintyGame:
 
     def outcome(self, position: KwintyPosition) -> Outcome | None:
         """Five in a line at once, or more fours when no block fits any more."""
-        if self._has_won(position):
+        if has_won(position):
             return Outcome((position.moved,), "kwinty.five", (("player", position.moved),))
-        if not self._is_over(position):
+        if not is_over(position):
             return None
         score = self.score(position)
         best = max(self.players, key=lambda player: score[player])
@@ -511,30 +430,6 @@ class KwintyGame:
 def _is_wall_block(change: Change) -> bool:
     """Whether a piece is two adjoining squares of the wall."""
     return is_block(change) and change.extent in (ALONG, UPRIGHT)
-
-
-def _cells(changes: Iterable[Change]) -> tuple[Cell, ...]:
-    """All cells that changes name, each once."""
-    return tuple(dict.fromkeys(cell for change in changes for cell in change.cells()))
-
-
-def _five(squares: int, stride: int) -> bool:
-    """Whether five squares or more stand in a row, a column or a diagonal."""
-    for step in (1, stride, stride + 1, stride - 1):
-        pairs = squares & squares >> step
-        if pairs & pairs >> 2 * step & squares >> 4 * step:
-            return True
-    return False
-
-
-def fours(squares: int, stride: int) -> int:
-    """How many runs of exactly four squares there are, in all directions (KWI-R7)."""
-    found = 0
-    for step in (1, stride, stride + 1, stride - 1):
-        pairs = squares & squares >> step
-        begins = pairs & pairs >> 2 * step & ~(squares << step) & ~(squares >> 4 * step)
-        found += begins.bit_count()
-    return found
 
 
 SPEC = GameSpec(

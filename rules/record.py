@@ -216,7 +216,8 @@ def _header_lines(record: Record) -> Iterator[str]:
     spec, setup = record.spec, record.setup
     yield f"game = {spec.name}"
     if setup.board is not None:
-        usual, lattice = spec.board.lattice, setup.board.lattice
+        # what the header need not say is what a game without a table has
+        usual, lattice = spec.set_up(replace(setup, board=None)).lattice, setup.board.lattice
         for key in _BOARD_KEYS[1:]:
             if getattr(lattice, key) != getattr(usual, key):
                 yield f"{key} = {getattr(lattice, key)}"

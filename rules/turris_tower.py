@@ -8,13 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from rules.blocks import ACROSS, ALONG, BLOCKS_EACH, OPPONENT, UPRIGHT, Raster, Standing
+from rules.blocks import (
+    ACROSS,
+    ALONG,
+    BLOCKS_EACH,
+    OPPONENT,
+    UPRIGHT,
+    Raster,
+    Standing,
+    block_change,
+)
 from rules.cells import Cell
 from rules.pieces import Placed
 from rules.stacks import Stacks
+from rules.turn import Change
 
+FLOATING = 5  # cells a side of the raster on which the footprint is not fixed
 SPAN = 3  # the footprint is at most so wide and so deep
 FULL = SPAN * SPAN  # squares of a finished level
 UNFINISHED = 3  # the most unfinished levels at a time
@@ -187,41 +199,44 @@ def unfinished(filled: int, side: int) -> int:
 
 
 class _Levels(NamedTuple):
-    """What the levels of a tower allow: see `_levels`."""
+    """What the levels of a tower allow, from `lowest` up; below it all are finished.
+
+    `flat` and `upright` tell whether such a block may begin on a level without opening one too
+    many, `edges` whether something stands at its edge.
+    """
 
     lowest: int
-    room: int
-    one: list[int]
-    two: list[int]
+    flat: list[bool]
+    upright: list[bool]
     edges: list[int]
 
 
 # by how much one or two more squares on a level of so many change the number of unfinished levels
-_ONE_MORE = (1, 0, 0, 0, 0, 0, 0, 0, -1, 0)
-_TWO_MORE = (1, 0, 0, 0, 0, 0, 0, -1, 0, 0)
+_ONE_MORE = (1, *(0,) * 7, -1, *(0,) * 17)
+_TWO_MORE = (1, *(0,) * 6, -1, -1, *(0,) * 17)
 
 
 def _levels(position: TurrisPosition, heights: bytes, edge: int) -> _Levels:
-    """How many more levels may be begun, and what a block would change on each open level.
-
-    Below `lowest` all levels are finished. `edges` tells whether something stands at the edge.
-    """
     filled, area = position.filled, position.side * position.side
     # without gaps, the lowest cell has all finished levels under it
     lowest = min(heights) if sum(heights) == filled.bit_count() else 0
     mask = (1 << area) - 1
     rows = filled >> lowest * area
-    room = UNFINISHED
-    one, two, edges = [], [], []
+    counts, edges = [], []
     while rows:
-        count = (rows & mask).bit_count()
-        if 0 < count < FULL:
-            room -= 1
-        one.append(_ONE_MORE[count])
-        two.append(_TWO_MORE[count])
+        counts.append((rows & mask).bit_count())
         edges.append(rows & edge)
         rows >>= area
-    return _Levels(lowest, room, [*one, 1, 1], [*two, 1], [*edges, 0, 0])
+    room = UNFINISHED - sum(0 < count < FULL for count in counts)
+    # a tower left with more by agreement may be built on, but no further level begun (TUR-R7)
+    room = max(room, 0)
+    counts += (0, 0)
+    return _Levels(
+        lowest,
+        [_TWO_MORE[count] <= room for count in counts],
+        [_ONE_MORE[low] + _ONE_MORE[high] <= room for low, high in pairwise(counts)],
+        [*edges, 0, 0],
+    )
 
 
 def spots(position: TurrisPosition, banned: int, *, strict: bool) -> list[Spot]:
@@ -241,16 +256,13 @@ def _upright_spots(
     position: TurrisPosition, around: Frame, levels: _Levels, heights: bytes, *, strict: bool
 ) -> list[Spot]:
     filled, area = position.filled, position.side * position.side
-    lowest, room, one, _, edges = levels
+    lowest, _, allowed, edges = levels
     middle, new, found = around.middle, tuple.__new__, []
     for cell, base, beside in around.uprights:
         height = heights[cell]
         level = height - lowest
-        opened = one[level] + one[level + 1]
-        if opened > 0 and opened > room:
-            continue
         shift = height * area
-        if filled and not filled & beside << shift:
+        if not allowed[level] or (filled and not filled & beside << shift):
             continue
         inner = cell == middle
         if inner and not (edges[level] and (edges[level + 1] or not strict)):
@@ -264,11 +276,11 @@ def _flat_spots(
 ) -> list[Spot]:
     filled, area = position.filled, position.side * position.side
     starts = position.along, position.across
-    lowest, room, _, two, edges = levels
+    lowest, allowed, _, edges = levels
     middle, new, found = around.middle, tuple.__new__, []
     for cell, other, base, beside, lie, rise in around.flats:
         height = heights[cell]
-        if height != heights[other] or two[height - lowest] > 0 >= room:
+        if height != heights[other] or not allowed[height - lowest]:
             continue
         shift = height * area
         if height:
@@ -294,7 +306,8 @@ def removable(position: TurrisPosition) -> Iterator[Spot]:
     allowed = max(UNFINISHED, unfinished(filled, side))
     for lie, starts, step in ((0, along, 1), (1, across, side), (2, upright, area)):
         free = open_above >> area if lie == 2 else open_above & open_above >> step
-        found = starts & other & free
+        # a block has the colour of whichever half is known
+        found = starts & (other | other >> step) & free
         while found:
             start = found & -found
             found ^= start
@@ -390,6 +403,11 @@ def placed(position: TurrisPosition, spot: Spot, letter: str) -> Placed:
     """The block of a spot."""
     cell, level = raster(position.side).unit(spot.start.bit_length() - 1)
     return Placed(cell, level, _EXTENTS[spot.lie], letter)
+
+
+def put_change(position: TurrisPosition, spot: Spot) -> Change:
+    """The change of a turn in which the player to move puts this block down."""
+    return block_change(placed(position, spot, position.player), add=True)
 
 
 def spot_of(position: TurrisPosition, block: Placed) -> Spot:

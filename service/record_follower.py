@@ -79,8 +79,10 @@ def scenes(record: Record) -> Iterator[Stacks]:
 def _behind(game: Game[Any], position: Any, line: TurnLine, stacks: Stacks) -> tuple[Any, bool]:
     """The position after a line, and whether the turn is illegal and goes back."""
     verdict = game.judge(position, line.turn)
-    if verdict.after is not None and (verdict.legal or line.kept):
+    if verdict.after is not None and verdict.legal:
         return verdict.after, False
+    if line.kept and verdict.kept is not None:
+        return verdict.kept, False
     if line.kept:
         return game.adopt(position, stacks, game.next_player(position, line.turn))[0], False
     return position, True
