@@ -16,7 +16,7 @@ from rules.ksar_frame import EXTENTS, HIGHEST, Heights, frame_of
 from rules.ksar_pieces import as_stacks, divisions, is_piece, still_standing
 from rules.ksar_series import longest_series
 from rules.lattice import Board, Lattice
-from rules.pieces import CUBOID, Extent, KitPiece, Placed
+from rules.pieces import CUBOID, KitPiece, Placed
 from rules.stacks import Stacks
 from rules.turn import Change, Turn
 
@@ -97,24 +97,12 @@ class KsarGame:
 
     def _openings(self, position: KsarPosition) -> tuple[int, ...]:
         """For each way to lie the places where any piece fits legally."""
-        found = self._frame.openings(position.heights, adjoining=self.adjoining)
-        if self.adjoining:
-            return found
-        return tuple(
-            sum(
-                1 << self._frame.place(cell)
-                for cell in self._frame.cells(fits)
-                if self._touched(position, cell, extent) > 1
-            )
-            for extent, fits in zip(EXTENTS, found, strict=True)
-        )
+        objects = None if self.adjoining else self._objects(position)
+        return self._frame.openings(position.heights, objects)
 
-    def _touched(self, position: KsarPosition, cell: Cell, extent: Extent) -> int:
-        """How many different pieces and strips of the frame a piece put here would touch."""
-        frame = self._frame
-        around = frame.faces(cell, extent).around
-        strips = sum(1 for strip in frame.strips if strip & around)
-        return strips + sum(1 for piece in position.pieces if frame.footprint(piece) & around)
+    def _objects(self, position: KsarPosition) -> list[int]:
+        """The four strips of the frame and every piece, by the cells that they cover."""
+        return [*self._frame.strips, *map(self._frame.footprint, position.pieces)]
 
     def _hands(self, position: KsarPosition) -> list[tuple[str, Left]]:
         """The letters that the player can still put down, and what is left then."""
@@ -230,8 +218,10 @@ class KsarGame:
         facts = _span(change)
         if self.adjoining and not faces.adjoining(solid | frame.rim):
             yield Break("ksar.no-adjoining-contact", _told(change), facts)
-        elif not self.adjoining and self._touched(position, change.cell, change.extent) < 2:
-            yield Break("ksar.touches-fewer-than-two", _told(change), facts)
+        elif not self.adjoining:
+            touched = [thing for thing in self._objects(position) if thing & faces.around]
+            if len(touched) < 2:
+                yield Break("ksar.touches-fewer-than-two", _told(change), facts)
         height = change.extent.height
         equal = faces.around & position.heights[height - 1] if height <= HIGHEST else 0
         if equal:

@@ -95,38 +95,52 @@ class Frame:
             self.box(Cell(file, rank + depth), width, 1),
         )
 
-    def openings(self, heights: Heights, *, adjoining: bool) -> tuple[int, ...]:
+    def openings(self, heights: Heights, objects: Iterable[int] | None = None) -> tuple[int, ...]:
         """For each of the six ways the places where a piece fits, `EXTENTS` telling the way.
 
-        With `adjoining` two adjoining faces must touch; without, at least one face (the caller
-        then counts what it touches).
+        Two adjoining faces must touch; or, where `objects` are given, two of these anywhere.
         """
-        row = self.width
         solid = heights[0] | heights[1] | heights[2]
         free = self.inside & ~solid
-        solid |= self.rim
+        things = None if objects is None else list(objects)
         found = []
         for width, depth, height in EXTENTS:
-            same = heights[height - 1]
             fits = free
-            # a bit of `side` tells what stands beside the piece's lowest left cell
-            side = solid << 1 | solid >> width
-            equal = same << 1 | same >> width
-            for step in range(row, depth * row, row):
+            for step in range(self.width, depth * self.width, self.width):
                 fits &= free >> step
-                side |= (solid << 1 | solid >> width) >> step
-                equal |= (same << 1 | same >> width) >> step
-            deep = depth * row
-            front = solid << row | solid >> deep
-            level = same << row | same >> deep
             rows = fits
             for step in range(1, width):
                 fits &= rows >> step
-                front |= (solid << row | solid >> deep) >> step
-                level |= (same << row | same >> deep) >> step
-            touching = side & front if adjoining else side | front
-            found.append(fits & touching & ~equal & ~level)
+            if fits:
+                beside, before = self._touching(heights[height - 1], width, depth)
+                fits &= ~(beside | before)
+            if things is None:
+                beside, before = self._touching(solid | self.rim, width, depth)
+                found.append(fits & beside & before)
+            else:
+                found.append(fits & self._meeting_two(things, width, depth))
         return tuple(found)
+
+    def _touching(self, solid: int, width: int, depth: int) -> tuple[int, int]:
+        """The places where a piece touches something with its west or east, south or north face."""
+        row = self.width
+        # a bit of `sides` tells what stands beside the piece's lowest left cell
+        sides = beside = solid << 1 | solid >> width
+        for step in range(row, depth * row, row):
+            beside |= sides >> step
+        ends = before = solid << row | solid >> depth * row
+        for step in range(1, width):
+            before |= ends >> step
+        return beside, before
+
+    def _meeting_two(self, things: list[int], width: int, depth: int) -> int:
+        """The places where a piece touches at least two different things."""
+        once = twice = 0
+        for thing in things:
+            beside, before = self._touching(thing, width, depth)
+            twice |= once & (beside | before)
+            once |= beside | before
+        return twice
 
 
 frame_of = cache(Frame)

@@ -11,7 +11,7 @@ from rules.pieces import Extent, Placed
 from rules.stacks import Stacks
 
 MOST_WAYS = 8  # of dividing the units into pieces, the most likely first
-_MOST_STEPS = 4000  # of the search for them
+_MOST_STEPS = 1000  # of the search for them
 
 Units = dict[Unit, str]
 
