@@ -98,7 +98,7 @@ class CubeGame:
         """The position behind every legal turn, in the order of `turns`."""
         player, columns, ply, _, _, start, cards, _, claiming = position
         house, bag = self.house, bag_of(columns)
-        if claiming or bag.count < 2 or cards.tied or max(cards.laid) >= house.target:
+        if claiming or bag.cubes < 2 or cards.tied or max(cards.laid) >= house.target:
             # the game may end here, or go into the play-off
             for turn in self.turns(position):
                 yield cast("CubePosition", self.judge(position, turn).after)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from rules.cells import Cell
-from rules.cube_cards import SIDE
+from rules.cube_cards import COLOURS, SIDE
 from rules.pieces import TWIN, Extent
 from rules.turn import Change, flat
 
@@ -49,7 +49,7 @@ class Act(NamedTuple):
 
 def act_of(columns: Columns, changes: tuple[Change, ...]) -> Act:
     """What these changes do together; their order does not matter where the result is the same."""
-    if not all(_is_cube(change) or is_twin(change) for change in changes):
+    if not all(_is_piece(change) for change in changes):
         return Act("other")
     if len(changes) == 1:
         return _act_of_one(columns, changes[0])
@@ -60,6 +60,12 @@ def act_of(columns: Columns, changes: tuple[Change, ...]) -> Act:
         if _is_cube(put):
             return _act_of_pair(columns, gone, put, put_first=changes[0].add)
     return _act_of_many(columns, changes)
+
+
+def _is_piece(change: Change) -> bool:
+    """Whether such a piece is in the box."""
+    known = change.letter in (*COLOURS, "?") or not change.add
+    return known and (_is_cube(change) or is_twin(change))
 
 
 def _is_cube(change: Change) -> bool:

@@ -22,7 +22,7 @@ def outcome_of(house: House, position: CubePosition) -> Outcome | None:
     leaders, by_twin = _leaders(house, position)
     if len(leaders) > 1:
         return Outcome((), "cube.equal-cards")
-    usual = "cube.most-cards" if bag.count else "cube.bag-empty"
+    usual = "cube.most-cards" if bag.cubes else "cube.bag-empty"
     return _won(house, position, leaders[0], "cube.twin-decides" if by_twin else usual)
 
 
@@ -34,12 +34,12 @@ def _won(house: House, position: CubePosition, seat: int, reason: str) -> Outcom
 
 def _unfinished_play_off(house: House, position: CubePosition, bag: Bag) -> Outcome | None:
     """A draw, where the play-off cannot go on."""
-    if not bag.count and house.bag_draw:
+    if not bag.cubes and house.bag_draw:
         return Outcome((), "cube.equal-cards")
     tied = [house.players[seat] for seat in position.cards.tied]
     twins = any(house.has_twin(position, p) for p in tied) and twin_places(position.columns)
     loose = movable(position.columns, -1, position.start, closed_rows=house.closed_rows)
-    return None if bag.count or loose or twins else Outcome((), "cube.stuck")
+    return None if bag.cubes or loose or twins else Outcome((), "cube.stuck")
 
 
 def is_over(house: House, position: CubePosition, bag: Bag) -> bool:
@@ -55,7 +55,7 @@ def is_over(house: House, position: CubePosition, bag: Bag) -> bool:
 
 def _has_ended(house: House, position: CubePosition, bag: Bag) -> bool:
     """Whether the bag is empty, or the round in which the target was reached complete."""
-    if not bag.count:
+    if not bag.cubes:
         return True
     return max(position.cards.laid) >= house.target and position.ply % len(house.players) == 0
 
@@ -75,7 +75,7 @@ def settled(house: House, position: CubePosition) -> CubePosition:
     if cards.tied or cards.winner is not None or not _has_ended(house, position, bag):
         return position
     leaders, _ = _leaders(house, position)
-    drawn = house.bag_draw and not bag.count
+    drawn = house.bag_draw and not bag.cubes
     if len(leaders) == 1 or drawn or not (house.cards_told(position) and cards.can_deal(leaders)):
         return position
     last = house.seats[position.mover]  # draws first

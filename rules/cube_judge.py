@@ -45,7 +45,7 @@ def act_breaks(
 def _draw_breaks(columns: Columns, act: Act, bag: Bag) -> Iterator[Break]:
     """The rules about a cube from the bag."""
     yield from _full(columns, act.cells, 1)
-    if act.letter not in bag.letters and not (act.letter == "?" and bag.count):
+    if act.letter not in bag.letters and not (act.letter == "?" and bag.cubes):
         yield Break("cube.colour-not-in-bag", act.cells)
 
 

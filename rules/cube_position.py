@@ -38,7 +38,7 @@ class Bag(NamedTuple):
     """What the bag still holds: the colours, and how many cubes in all."""
 
     letters: tuple[str, ...]
-    count: int
+    cubes: int
 
 
 def bag_of(columns: Columns) -> Bag:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from string import ascii_uppercase
 from typing import NamedTuple
 
+from rules.cells import Cell
 from rules.errors import ImpossibleChange, SetupError
 from rules.game import Break, GameSpec, Outcome, Setup, Verdict
 from rules.lattice import Board, Lattice
@@ -18,10 +19,17 @@ from rules.turn import Change, Turn, after_changes
 
 
 class FreePosition(NamedTuple):
-    """What stands on the table, and whose turn it is."""
+    """Whose turn it is, and what stands on the cells, rank by rank from a1."""
 
     player: str
-    stacks: Stacks
+    columns: int
+    cells: tuple[str, ...]
+
+    @property
+    def stacks(self) -> Stacks:
+        """What stands on the table."""
+        columns = self.columns
+        return Stacks((Cell(i % columns, i // columns), s) for i, s in enumerate(self.cells) if s)
 
 
 class FreeGame:
@@ -49,31 +57,36 @@ class FreeGame:
 
     def start_from(self, stacks: Stacks) -> FreePosition:
         """Whatever stands there."""
-        return FreePosition(self.players[0], stacks)
+        return self._standing(stacks, self.players[0])
+
+    def _standing(self, stacks: Stacks, player: str) -> FreePosition:
+        cells = tuple(stacks.get(cell, "") for cell in self.lattice.cells())
+        return FreePosition(player, self.lattice.columns, cells)
 
     def turns(self, position: FreePosition) -> Iterator[Turn]:
         """Every single unit put down or taken away; several at once are a turn as well."""
-        for cell in self.lattice.cells():
-            if position.stacks.height(cell) < self.lattice.levels:
-                for letter in self.colours:
-                    yield Turn(position.player, (Change(True, cell, letter),))
-            if cell in position.stacks:
+        for cell, stack in zip(self.lattice.cells(), position.cells, strict=True):
+            for letter in self.colours if len(stack) < self.lattice.levels else ():
+                yield Turn(position.player, (Change(True, cell, letter),))
+            if stack:
                 yield Turn(position.player, (Change(False, cell),))
 
     def successors(self, position: FreePosition) -> Iterator[FreePosition]:
         """The position behind each of these turns."""
-        following = self._following(position.player)
-        for turn in self.turns(position):
-            (change,) = turn.changes
-            stack = position.stacks.get(change.cell, "")
-            new = stack + change.letter if change.add else stack[:-1].rstrip(".")
-            yield FreePosition(following, position.stacks.with_stack(change.cell, new))
+        player, columns, cells = position
+        following = self._following(player)
+        for i, stack in enumerate(cells):
+            new = [stack + c for c in self.colours] if len(stack) < self.lattice.levels else []
+            if stack:
+                new.append(stack[:-1].rstrip("."))
+            for changed in new:
+                yield FreePosition(following, columns, (*cells[:i], changed, *cells[i + 1 :]))
 
     def random_turn(self, position: FreePosition, rng: random.Random) -> Turn | None:
         """One unit more or less somewhere."""
-        cell = rng.choice(list(self.lattice.cells()))
-        height = position.stacks.height(cell)
-        if height == self.lattice.levels or (height and rng.random() < 0.3):
+        i = rng.randrange(len(position.cells))
+        cell, height = Cell(i % position.columns, i // position.columns), len(position.cells[i])
+        if height >= self.lattice.levels or (height and rng.random() < 0.3):
             return Turn(position.player, (Change(False, cell),))
         return Turn(position.player, (Change(True, cell, rng.choice(self.colours)),))
 
@@ -91,7 +104,7 @@ class FreeGame:
         breaks = self.impossible(stacks)
         if breaks:
             return Verdict(breaks)
-        return Verdict((), FreePosition(self._following(turn.player), stacks))
+        return Verdict((), self._standing(stacks, self._following(turn.player)))
 
     def readings(self, position: FreePosition, stacks: Stacks) -> tuple[Turn, ...]:
         """All units that went and came, as one turn."""
@@ -113,10 +126,10 @@ class FreeGame:
                 yield turn._replace(changes=turn.changes[:many])
 
     def adopt(
-        self, position: FreePosition, stacks: Stacks, player: str
+        self, _position: FreePosition, stacks: Stacks, player: str
     ) -> tuple[FreePosition, ...]:
         """The table as it stands."""
-        return (position._replace(stacks=stacks, player=player),)
+        return (self._standing(stacks, player),)
 
     def next_player(self, position: FreePosition, turn: Turn) -> str:
         """The next in turn order."""
@@ -138,7 +151,8 @@ class FreeGame:
 
     def score(self, position: FreePosition) -> dict[str, int]:
         """Units of the own colour, for players who are named by a colour's letter."""
-        return {player: position.stacks.count(player) for player in self.players}
+        units = "".join(position.cells)
+        return {player: units.count(player) for player in self.players}
 
     def outcome(self, _position: FreePosition) -> Outcome | None:
         """It never ends."""

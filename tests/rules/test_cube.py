@@ -251,8 +251,7 @@ BROKEN = {
     "a draw": ("1 +b4R", set()),
     "a draw beside the board": ("1 +e1R", {"off-board"}),
     "a draw on a full column": ("1 +d1R", {"column-full"}),
-    "a colour that no cube has": ("1 +b4X", {"colour-not-in-bag"}),
-    "two mistakes at once": ("1 +d1X", {"colour-not-in-bag", "column-full"}),
+    "a colour that no cube has": ("1 +b4X", {"malformed"}),
     "a move": ("1 -b1 +b4Y", set()),
     "a move with the cube named": ("1 -b1Y +b4Y", set()),
     "a move told backwards": ("1 +b4Y -b1", set()),
@@ -422,7 +421,9 @@ def test_the_bag_holds_eight_cubes_of_a_colour() -> None:
     position = standing(game, {"a1": "RRRR", "b1": "RRR", "c1": "rr"})
 
     assert codes(game, position, "1 +d1R") == set()
-    assert codes(game, play(game, position, "1 +d1R"), "2 +d2R") == {"colour-not-in-bag"}
+    after = play(game, position, "1 +d1R")
+    assert codes(game, after, "2 +d2R") == {"colour-not-in-bag"}
+    assert codes(game, after, "2 +a1R") == {"colour-not-in-bag", "column-full"}
 
 
 class TestTwinPermission:
@@ -694,7 +695,7 @@ class TestClaims:
 
         position = play(game, position, "1 +d4G")
         assert codes(game, position, "2 +d3R") == {"claims-open"}
-        assert codes(game, position, "2 +d4X") == {"claims-open", "colour-not-in-bag"}
+        assert codes(game, position, "2 +e4R") == {"claims-open", "off-board"}
         assert codes(game, position, "2 claim YB/RY") == {"claim-out-of-turn"}
         assert codes(game, position, "2 pass") == {"claim-out-of-turn"}
         position = play(game, position, "1 claim YB/RY", "1 claim YB/RY", "1 pass", "2 pass")
