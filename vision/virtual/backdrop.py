@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rules.lattice import Board
-from vision.virtual.raster import Rays, _slabs
+from vision.virtual.raster import Rays, bounds_px, slabs
 from vision.virtual.texture import BOARD_PX_PER_MM, fractal, mixed
 from vision.virtual.values import F32, Lamp, Paint, Rgb, Room, Solid, Xyz, f32
 
@@ -124,61 +124,73 @@ def _panorama(room: Room, rng: np.random.Generator) -> F32:
     return np.asarray(cv2.GaussianBlur(picture, (0, 0), 1.6), dtype=np.float32)
 
 
-def backdrop(
-    rays: Rays,
-    ground: Ground,
-    room: Room,
-    pose: BoardPose,
-    seed: int,
-) -> Backdrop:
-    """Draws what stays, nine samples a picture element."""
+def bare_backdrop(rays: Rays, ground: Ground, room: Room, seed: int) -> Backdrop:
+    """Draws room, table and cards without the board, nine samples a picture element."""
     shape = rays.along.shape[1:]
     panorama = _panorama(room, np.random.default_rng([seed, 11]))
     slope_y, slope_x = (np.gradient(rays.along, axis=axis) for axis in (1, 2))
     albedo = np.zeros((*shape, 3), np.float32)
     glow = np.zeros((*shape, 3), np.float32)
-    middle: tuple[F32, F32, Bools] | None = None
     for dx, dy in _PARTS:
-        along = rays.along + f32(dx) * slope_x + f32(dy) * slope_y
-        colour, light, point, far, beyond = _one_sample(
-            rays, np.asarray(along, dtype=np.float32), ground, pose, panorama
-        )
+        along = f32(rays.along + f32(dx) * slope_x + f32(dy) * slope_y)
+        colour, far, beyond = _table(rays.origin, along, ground)
+        for card in ground.cards:
+            _lay(card, rays.origin, along, colour, far)
+        colour[beyond] = 0
         albedo += colour
-        glow += light
-        if (dx, dy) == (0.0, 0.0):
-            middle = point, far, beyond
-    if middle is None:
-        raise AssertionError("one of the samples is the middle")
-    place, depth, outside = middle
+        if beyond.any():
+            glow += _wall(panorama, along) * beyond[..., None]
+    _, far, beyond = _table(rays.origin, rays.along, ground)
     share = f32(1 / len(_PARTS))
     return Backdrop(
         np.ascontiguousarray(albedo[..., ::-1]) * share,
         np.ascontiguousarray(glow[..., ::-1]) * share,
-        place,
-        depth,
-        outside,
+        rays.origin[:, None, None] + rays.along * np.where(beyond, 0, far),
+        np.where(beyond, f32(_FAR_MM), far),
+        beyond,
     )
 
 
-def _one_sample(
-    rays: Rays,
-    along: F32,
-    ground: Ground,
-    pose: BoardPose,
-    panorama: F32,
-) -> tuple[F32, F32, F32, F32, Bools]:
-    origin = rays.origin
-    colour, far, beyond = _table(origin, along, ground)
+def _wall(panorama: F32, along: F32) -> F32:
     azimuth = np.mod(np.arctan2(along[1], along[0]), 2 * np.pi) * f32(512 / (2 * np.pi))
-    flat = np.hypot(along[0], along[1])
-    height = np.arctan2(along[2], flat) * f32(64 / np.pi) + 32
-    light = _sampled(panorama, azimuth, height) * beyond[..., None]
-    for card in ground.cards:
-        _lay(card, origin, along, colour, far)
-    _board(origin, along, ground, pose, colour, far)
-    point = origin[:, None, None] + along * np.where(beyond, 0, far)
-    colour[beyond] = 0
-    return colour, light, point, np.where(beyond, f32(_FAR_MM), far), beyond
+    height = np.arctan2(along[2], np.hypot(along[0], along[1])) * f32(64 / np.pi) + 32
+    return _sampled(panorama, f32(azimuth), f32(height))
+
+
+def with_board(
+    bare: Backdrop, rays: Rays, ground: Ground, pose: BoardPose, *, fine: bool = True
+) -> Backdrop:
+    """Lays the board on the table; coarse while it moves."""
+    if ground.open_top:
+        return bare
+    where = bounds_px(rays.camera, [_slab(ground, pose)])[0]
+    if where is None:
+        return bare
+    near = rays.along[:, where[0], where[1]]
+    slope_y, slope_x = (np.gradient(near, axis=axis) for axis in (1, 2))
+    total = np.zeros((*near.shape[1:], 3), np.float32)
+    covered = np.zeros(near.shape[1:], np.float32)
+    parts = _PARTS if fine else ((0.0, 0.0),)
+    for dx, dy in parts:
+        along = f32(near + f32(dx) * slope_x + f32(dy) * slope_y)
+        colour, on, _ = _board(rays.origin, along, ground, pose)
+        total += colour * on[..., None]
+        covered += on
+    share = f32(1 / len(parts))
+    albedo, glow, place, depth = (
+        layer.copy() for layer in (bare.albedo, bare.glow, bare.place, bare.depth)
+    )
+    room = bare.room.copy()
+    open_part = (1 - covered * share)[..., None]
+    albedo[where] = albedo[where] * open_part + total[..., ::-1] * share
+    glow[where] *= open_part
+    _, on, reach = _board(rays.origin, near, ground, pose)
+    points = rays.origin[:, None, None] + near * reach
+    spot = place[:, where[0], where[1]]
+    spot[:, on] = points[:, on]
+    depth[where][on] = reach[on]
+    room[where][on] = False
+    return Backdrop(albedo, glow, place, depth, room)
 
 
 def _reach(origin: F32, along: F32, height: float) -> F32:
@@ -199,28 +211,24 @@ def _table(origin: F32, along: F32, ground: Ground) -> tuple[F32, F32, Bools]:
     return _sampled(ground.table, u, v), far, ~on_table
 
 
-def _board(origin: F32, along: F32, ground: Ground, pose: BoardPose, colour: F32, far: F32) -> None:
-    """Paints the board's top and edges over the table."""
+def _board(origin: F32, along: F32, ground: Ground, pose: BoardPose) -> tuple[F32, Bools, F32]:
+    """The colour of the board's top and edges, which rays meet it, and how far they go."""
     left, front, right, back = ground.board.margin_mm
     wide, deep, _ = ground.board.lattice.size_mm
-    if ground.open_top:
-        return
-    top = ground.recess_mm
-    reach = _reach(origin, along, top)
+    reach = _reach(origin, along, ground.recess_mm)
     x, y = pose.to_board(origin[0] + along[0] * reach, origin[1] + along[1] * reach, ground.middle)
     on = (reach > 0) & (x >= -left) & (y >= -front) & (x < wide + right) & (y < deep + back)
-    if ground.thickness_mm + top > 1.0:
-        slab = _slab(ground, pose)
-        enter, leave, side = _slabs(origin, [along[0], along[1], along[2]], slab)
-        edge = (enter < leave) & (enter > 0) & (side != 2) & ~on
-        colour[edge] = f32(ground.edge) * f32(0.7)
-        far[edge] = enter[edge]
     scale = f32(BOARD_PX_PER_MM)
     painted = _sampled(ground.board_top, (x + left) * scale - 0.5, (y + front) * scale - 0.5)
     if ground.recess_mm > 0:
         _holes(origin, along, ground, pose, painted, (x, y), reach)
-    colour[on] = painted[on]
-    far[on] = reach[on]
+    if ground.thickness_mm + ground.recess_mm > 1.0:
+        enter, leave, side = slabs(origin, [along[0], along[1], along[2]], _slab(ground, pose))
+        edge = (enter < leave) & (enter > 0) & (side != 2) & ~on
+        painted[edge] = f32(ground.edge) * f32(0.7)
+        reach[edge] = enter[edge]
+        on |= edge
+    return painted, on, reach
 
 
 def _holes(

@@ -74,29 +74,58 @@ def solids_of(
     sloppy: Sloppiness,
     seed: int,
 ) -> tuple[Solid, ...]:
-    """A box for each piece, in the same order; a piece keeps its place while others come and go."""
-    touching = lattice.pitch_mm - min(lattice.unit_mm[:2]) < _TOUCHING_MM
-    owner = {unit: number for number, piece in enumerate(pieces) for unit in piece.units()}
-    whole = np.random.default_rng([seed, 1])
-    stretch = 1 + (float(whole.uniform(0, sloppy.stretch)) if touching else 0.0)
-    tilt = math.radians(float(whole.normal(0, 0.5))) if touching and sloppy.shift_mm else 0.0
-    placed: dict[int, Solid] = {}
-    for number in sorted(range(len(pieces)), key=lambda n: pieces[n].level):
-        piece = pieces[number]
-        rng = np.random.default_rng([seed, 2, *_key(piece)])
+    """A box for each piece, in the same order."""
+    return Layout(lattice, paints, sloppy, seed).solids(pieces)
+
+
+class Layout:
+    """Puts pieces down; one that stands stays where it is while others come and go."""
+
+    def __init__(
+        self, lattice: Lattice, paints: Mapping[str, Paint], sloppy: Sloppiness, seed: int
+    ) -> None:
+        self._lattice = lattice
+        self._paints = paints
+        self._sloppy = sloppy
+        self._seed = seed
+        self._touching = lattice.pitch_mm - min(lattice.unit_mm[:2]) < _TOUCHING_MM
+        rng = np.random.default_rng([seed, 1])
+        wide = float(rng.uniform(0, sloppy.stretch))
+        tilt = math.radians(float(rng.normal(0, 0.5)))
+        self._stretch = 1 + wide if self._touching else 1.0
+        self._tilt = tilt if self._touching and sloppy.shift_mm else 0.0
+        self._standing: dict[Placed, Solid] = {}
+
+    def solids(self, pieces: Sequence[Placed]) -> tuple[Solid, ...]:
+        """A box for each piece, in the same order; pieces that are not named are taken away."""
+        owner = {unit: piece for piece in pieces for unit in piece.units()}
+        self._standing = {p: s for p, s in self._standing.items() if p in set(pieces)}
+        for piece in sorted(pieces, key=lambda p: p.level):
+            if piece not in self._standing:
+                self._standing[piece] = self._put(piece, owner)
+        middle = self._lattice.size_mm[0] / 2, self._lattice.size_mm[1] / 2
+        return tuple(
+            _stretched(self._standing[p], self._stretch, self._tilt, middle) for p in pieces
+        )
+
+    def _put(self, piece: Placed, owner: Mapping[Unit, Placed]) -> Solid:
+        rng = np.random.default_rng([self._seed, 2, *_key(piece)])
         below = {
             owner[under]
             for cell in piece.cells()
             if (under := Unit(cell, piece.level - 1)) in owner
         }
-        box = _exact(piece, lattice, paints[piece.letter], int(rng.integers(1 << 20)))
-        crowded = touching or _neighbours(piece, owner)
-        placed[number] = _moved(
-            box, [(placed[b], pieces[b]) for b in sorted(below)], lattice, sloppy, rng,
-            crowded=bool(crowded), touching=touching,
-        )  # fmt: skip
-    middle = lattice.size_mm[0] / 2, lattice.size_mm[1] / 2
-    return tuple(_stretched(placed[n], stretch, tilt, middle) for n in range(len(pieces)))
+        paint = self._paints[piece.letter]
+        box = _exact(piece, self._lattice, paint, int(rng.integers(1 << 20)))
+        return _moved(
+            box,
+            [(self._standing[b], b) for b in sorted(below)],
+            self._lattice,
+            self._sloppy,
+            rng,
+            crowded=self._touching or _neighbours(piece, owner) > 0,
+            touching=self._touching,
+        )
 
 
 def _key(piece: Placed) -> tuple[int, ...]:
@@ -122,7 +151,7 @@ def _exact(piece: Placed, lattice: Lattice, paint: Paint, seed: int) -> Solid:
     )
 
 
-def _neighbours(piece: Placed, owner: Mapping[Unit, int]) -> int:
+def _neighbours(piece: Placed, owner: Mapping[Unit, Placed]) -> int:
     """How many pieces stand beside this one."""
     mine = set(piece.units())
     beside = set()

@@ -1,5 +1,6 @@
 """Which solid every picture element shows: exact rays through the full lens, with smooth edges."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from vision.virtual.values import F32, Solid, f32
 
 I16 = NDArray[np.int16]
 Bools = NDArray[np.bool_]
+Bounds = Sequence[tuple[slice, slice] | None]
 _PAD_PX = 3
 _INSIDE = ((-0.25, -0.25), (0.25, -0.25), (-0.25, 0.25), (0.25, 0.25))
 
@@ -50,7 +52,7 @@ class Hits:
     side: NDArray[np.int8]
 
 
-def _slabs(origin: F32, along: Sequence[F32], solid: Solid) -> tuple[F32, F32, NDArray[np.int8]]:
+def slabs(origin: F32, along: Sequence[F32], solid: Solid) -> tuple[F32, F32, NDArray[np.int8]]:
     """Where rays enter and leave a box, and which side they enter by."""
     turn = solid.rotation().astype(np.float32)
     start = turn.T @ (origin - f32(solid.centre_mm))
@@ -70,31 +72,36 @@ def _slabs(origin: F32, along: Sequence[F32], solid: Solid) -> tuple[F32, F32, N
     return enter, leave, side.astype(np.int8)
 
 
-def bounds_px(camera: Camera, solid: Solid) -> tuple[slice, slice] | None:
-    """The rows and columns that a solid can touch; None where it is out of the picture."""
-    px = camera.project(solid.corners())
-    if not np.isfinite(px).all():
-        return None
+def bounds_px(camera: Camera, solids: Sequence[Solid]) -> list[tuple[slice, slice] | None]:
+    """The rows and columns that each solid can touch; None where it is out of the picture."""
+    if not solids:
+        return []
+    px = camera.project(np.array([solid.corners() for solid in solids]))
     width, height = camera.size
-    low = np.floor(px.min(axis=0)).astype(int) - _PAD_PX
-    high = np.ceil(px.max(axis=0)).astype(int) + _PAD_PX + 1
-    x0, y0 = max(0, int(low[0])), max(0, int(low[1]))
-    x1, y1 = min(width, int(high[0])), min(height, int(high[1]))
-    return (slice(y0, y1), slice(x0, x1)) if x1 > x0 and y1 > y0 else None
+    found: list[tuple[slice, slice] | None] = []
+    for some in px:
+        if not np.isfinite(some).all():
+            found.append(None)
+            continue
+        (x0, y0), (x1, y1) = some.min(axis=0) - _PAD_PX, some.max(axis=0) + _PAD_PX
+        rows = slice(max(0, math.floor(y0)), min(height, math.ceil(y1) + 1))
+        columns = slice(max(0, math.floor(x0)), min(width, math.ceil(x1) + 1))
+        seen = rows.stop > rows.start and columns.stop > columns.start
+        found.append((rows, columns) if seen else None)
+    return found
 
 
-def cast(rays: Rays, solids: Sequence[Solid], behind: F32) -> Hits:
+def cast(rays: Rays, solids: Sequence[Solid], bounds: Bounds, behind: F32) -> Hits:
     """The first solid of every picture element's middle, if nearer than what is behind."""
     shape = behind.shape
     owner = np.full(shape, -1, np.int16)
     far = behind.copy()
     sides = np.zeros(shape, np.int8)
-    for number, solid in enumerate(solids):
-        where = bounds_px(rays.camera, solid)
+    for number, (solid, where) in enumerate(zip(solids, bounds, strict=True)):
         if where is None:
             continue
         along = [rays.along[axis][where] for axis in range(3)]
-        enter, leave, side = _slabs(rays.origin, along, solid)
+        enter, leave, side = slabs(rays.origin, along, solid)
         nearest = far[where]
         hit = (enter < leave) & (enter < nearest) & (enter > 0)
         if hit.any():
@@ -119,6 +126,7 @@ def edges(owner: I16) -> Bools:
 def cast_parts(
     rays: Rays,
     solids: Sequence[Solid],
+    bounds: Bounds,
     behind: F32,
     rows: NDArray[np.intp],
     columns: NDArray[np.intp],
@@ -133,8 +141,7 @@ def cast_parts(
     owner = np.full(parts.shape[1:], -1, np.int16)
     far = np.repeat(behind[rows, columns][None], 4, axis=0)
     sides = np.zeros(parts.shape[1:], np.int8)
-    for number, solid in enumerate(solids):
-        where = bounds_px(rays.camera, solid)
+    for number, (solid, where) in enumerate(zip(solids, bounds, strict=True)):
         if where is None:
             continue
         box_rows, box_columns = where
@@ -145,7 +152,7 @@ def cast_parts(
         some = first + np.flatnonzero(inside)
         if not some.size:
             continue
-        enter, leave, side = _slabs(rays.origin, [parts[axis][:, some] for axis in range(3)], solid)
+        enter, leave, side = slabs(rays.origin, [parts[axis][:, some] for axis in range(3)], solid)
         hit = (enter < leave) & (enter < far[:, some]) & (enter > 0)
         far[:, some] = np.where(hit, enter, far[:, some])
         owner[:, some] = np.where(hit, np.int16(number), owner[:, some])

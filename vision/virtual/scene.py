@@ -323,4 +323,5 @@ def _sensor(values: dict[str, Any], draw: np.random.Generator, *, dim: bool) -> 
         jpeg=values["jpeg"],
         lag_s=float(draw.uniform(0.25, 0.8)),
         delay_s=float(draw.uniform(0.03, 0.25)),
+        obeys=bool(draw.random() < 0.4),
     )

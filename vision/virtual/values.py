@@ -139,3 +139,4 @@ class Sensor:
     jpeg: int
     lag_s: float  # how long its automatics take
     delay_s: float  # how late its frames are
+    obeys: bool = False  # keeps exposure and white balance when told to

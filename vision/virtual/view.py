@@ -6,16 +6,22 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from calibration.camera import Camera
-from vision.virtual.backdrop import LEVEL, Backdrop, BoardPose, Card, Ground, backdrop, falloff
+from vision.virtual.backdrop import (
+    LEVEL,
+    Backdrop,
+    BoardPose,
+    Card,
+    Ground,
+    bare_backdrop,
+    falloff,
+    with_board,
+)
 from vision.virtual.light import Block, light_atlas
-from vision.virtual.raster import Rays, cast, cast_parts, edges
+from vision.virtual.raster import Rays, bounds_px, cast, cast_parts, edges
 from vision.virtual.shade import Batch, Lighting, shaded
 from vision.virtual.values import F32, Rgb, Room, Solid, f32
-
-Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,89 +62,101 @@ class Stage:
 
 
 class View:
-    """What one camera sees of a stage; keeps its rays and backdrop."""
+    """What one camera sees of a stage; keeps its rays, its backdrop and the light on it."""
 
     def __init__(self, stage: Stage, camera: Camera) -> None:
         self.stage = stage
         self.camera = camera
         self.rays = Rays.of(camera)
-        self._backdrops: dict[BoardPose, Backdrop] = {}
+        self._bare: Backdrop | None = None
+        self._laid: tuple[tuple[BoardPose, bool], Laid] | None = None
 
-    def backdrop(self, pose: BoardPose = LEVEL) -> Backdrop:
+    def laid(self, pose: BoardPose = LEVEL, *, fine: bool = True) -> "Laid":
         """The picture without pieces, kept for the board's last pose."""
-        if pose not in self._backdrops:
-            self._backdrops.clear()
-            self._backdrops[pose] = backdrop(
-                self.rays, self.stage.ground, self.stage.room, pose, self.stage.seed
-            )
-        return self._backdrops[pose]
+        if self._laid is None or self._laid[0] != (pose, fine):
+            if self._bare is None:
+                ground, room = self.stage.ground, self.stage.room
+                self._bare = bare_backdrop(self.rays, ground, room, self.stage.seed)
+            backdrop = with_board(self._bare, self.rays, self.stage.ground, pose, fine=fine)
+            made = Laid.of(backdrop, self.stage)
+            self._laid = ((pose, fine), made)
+        return self._laid[1]
 
     def light(
         self,
         solids: Sequence[Solid],
         lighting: Lighting,
         pose: BoardPose = LEVEL,
+        *,
+        fine: bool = True,
     ) -> tuple[F32, F32]:
-        """Linear light (height, width, 3) blue, green, red, and the depth of what is seen."""
-        behind = self.backdrop(pose)
-        picture = lit_ground(behind, lighting)
+        """Linear light (height, width, 3) blue, green, red, and the depth of what is seen.
+
+        Not `fine` is quick: the board without smooth lines, for while it is being turned.
+        """
+        laid = self.laid(pose, fine=fine)
+        picture = laid.lit(lighting)
         everything = (*self.stage.fixed, *solids)
         if not everything:
-            return picture, behind.depth
-        hits = cast(self.rays, everything, behind.depth)
+            return picture, laid.backdrop.depth
+        behind = laid.backdrop.depth
+        bounds = bounds_px(self.camera, everything)
+        hits = cast(self.rays, everything, bounds, behind)
         batch = Batch.of(everything)
         eye = self.rays.origin
         edge = edges(hits.solid)
         rows, columns = np.nonzero((hits.solid >= 0) & ~edge)
-        points = eye[:, None] + self.rays.along[:, rows, columns] * hits.far[rows, columns]
         if rows.size:
+            points = eye[:, None] + self.rays.along[:, rows, columns] * hits.far[rows, columns]
             picture[rows, columns] = shaded(
                 batch, hits.solid[rows, columns], hits.side[rows, columns], points, eye, lighting
             )
         rows, columns = np.nonzero(edge)
         if rows.size:
-            part_hits, along = cast_parts(self.rays, everything, behind.depth, rows, columns)
-            owner = part_hits.solid
+            parts, along = cast_parts(self.rays, everything, bounds, behind, rows, columns)
+            # At these picture elements there is still the ground alone.
             colours = np.repeat(picture[rows, columns][None], 4, axis=0)
-            ground = lit_ground_at(behind, lighting, rows, columns)
-            colours[:] = ground
-            some = owner >= 0
+            some = parts.solid >= 0
             if some.any():
-                spots = eye[:, None] + along[:, some] * part_hits.far[some]
+                spots = eye[:, None] + along[:, some] * parts.far[some]
                 colours[some] = shaded(
-                    batch, owner[some], part_hits.side[some], spots, eye, lighting
+                    batch, parts.solid[some], parts.side[some], spots, eye, lighting
                 )
             picture[rows, columns] = colours.mean(axis=0)
         return picture, hits.far
 
 
-def _matrix(lighting: Lighting) -> F32:
-    columns = [lighting.ambient, *(lamp.rgb for lamp in lighting.lamps[:3])]
-    columns += [(0.0, 0.0, 0.0)] * (4 - len(columns))
-    return np.ascontiguousarray(f32(columns).T[::-1])
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """A backdrop with where its picture elements look up their light, at half the resolution."""
 
+    backdrop: Backdrop
+    u: F32
+    v: F32
+    falling: F32  # (height / 2, width / 2, 4): sky and each lamp without shadows
 
-def lit_ground(behind: Backdrop, lighting: Lighting) -> F32:
-    """Table and board with light and shadows, and the room behind them."""
-    x, y, z = behind.place
-    u, lower, _, _ = lighting.block.atlas(x, y, z)
-    reach = cv2.remap(lighting.atlas, u, lower, cv2.INTER_LINEAR).astype(np.float32)
-    reach *= np.float32(1 / 255)
-    for number, fall in enumerate(falloff(lighting.lamps, behind.place), 1):
-        reach[..., number] *= fall
-    for number in range(len(lighting.lamps) + 1, 4):
-        reach[..., number] = 0
-    return np.asarray(cv2.transform(reach, _matrix(lighting)) * behind.albedo + behind.glow)
+    @staticmethod
+    def of(backdrop: Backdrop, stage: Stage) -> "Laid":
+        """What can be kept for every position."""
+        place = backdrop.place[:, 1::2, 1::2]
+        u, v, _, _ = stage.block().atlas(*place)
+        falling = np.zeros((*u.shape, 4), np.float32)
+        falling[..., 0] = 1
+        for number, fall in enumerate(falloff(stage.room.lamps[:3], place), 1):
+            falling[..., number] = fall
+        return Laid(backdrop, u, v, falling * f32(1 / 255))
 
-
-def lit_ground_at(behind: Backdrop, lighting: Lighting, rows: Places, columns: Places) -> F32:
-    """The same for some picture elements, (n, 3)."""
-    where = (rows, columns)
-    place = behind.place[:, rows, columns]
-    reach = lighting.reaching(place[0], place[1], place[2])
-    for number, fall in enumerate(falloff(lighting.lamps, place[:, None]), 1):
-        reach[:, number] *= fall[0]
-    reach[:, len(lighting.lamps) + 1 :] = 0
-    return np.asarray(
-        reach @ _matrix(lighting).T * behind.albedo[where] + behind.glow[where], dtype=np.float32
-    )
+    def lit(self, lighting: Lighting) -> F32:
+        """Table and board with light and shadows, and the room behind them."""
+        reach = cv2.remap(lighting.atlas, self.u, self.v, cv2.INTER_LINEAR).astype(np.float32)
+        reach *= self.falling
+        columns = [lighting.ambient, *(lamp.rgb for lamp in lighting.lamps[:3])]
+        columns += [(0.0, 0.0, 0.0)] * (4 - len(columns))
+        light = cv2.transform(reach, np.ascontiguousarray(f32(columns).T[::-1]))
+        # Halves were taken at the odd elements, a quarter of an element off the middle.
+        height, width = self.backdrop.depth.shape
+        move = np.array([[2.0, 0, 1.0], [0, 2.0, 1.0]])
+        full = cv2.warpAffine(
+            light, move, (width, height), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        )
+        return f32(cv2.add(cv2.multiply(full, self.backdrop.albedo), self.backdrop.glow))

@@ -1,0 +1,329 @@
+"""Virtual cameras as sources: a play seen through webcams, with everything that webcams do."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, cast
+
+import cv2
+import numpy as np
+
+from calibration import cv
+from calibration.camera import Camera
+from rules.cells import Cell
+from rules.events import Event
+from rules.lattice import Board
+from vision.errors import SourceError
+from vision.frame import Frame, ImageBGR
+from vision.virtual.backdrop import BoardPose
+from vision.virtual.figures import Reach, Rod, arm, hand_tip, overlay, person, shadow
+from vision.virtual.placing import USUAL, Layout, Sloppiness
+from vision.virtual.play import Moment, Play, random_bump, rehearse
+from vision.virtual.scene import Kind, Scene
+from vision.virtual.script import Script, Stretch, parse_script
+from vision.virtual.sensor import Gain, metered
+from vision.virtual.shade import Lighting
+from vision.virtual.studio import Studio, spare_solids, turned
+from vision.virtual.values import F32, Paint, Room, Solid, Xyz, f32
+from vision.virtual.view import View
+
+FPS = 15.0
+_LOST = 0.003  # the part of all frames that get lost on the way
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Still:
+    """What a camera sees while nothing moves: light through the lens, and its depth."""
+
+    root: F32
+    depth: F32
+
+
+class VirtualTable:
+    """A play at a table, and its cameras; `truth` tells what really happens."""
+
+    def __init__(self, scene: Scene, play: Play, sloppy: Sloppiness = USUAL) -> None:
+        self.scene = scene
+        self.play = play
+        self.studio = Studio(scene)
+        layout = Layout(scene.kind.board.lattice, scene.paints, sloppy, scene.seed)
+        self._solids = [layout.solids(pieces) for _, pieces in play.snapshots]
+        self._beside = spare_solids(scene, play.snapshots[-1][1], scene.seed)
+        self._lighting: tuple[object, Lighting] | None = None
+
+    @property
+    def truth(self) -> tuple[Event, ...]:
+        """The events that a perfect onlooker would tell, with the seconds of the play."""
+        return self.play.truth
+
+    @cached_property
+    def sources(self) -> dict[str, "VirtualSource"]:
+        """One source a camera."""
+        return {name: VirtualSource(self, name) for name in self.scene.cameras}
+
+    def solids(self, moment: Moment) -> list[Solid]:
+        """The boxes that stand at a moment."""
+        carried = turned(self._solids[moment.pieces], moment.pose, self.studio.ground.middle)
+        return [*carried, *self._beside]
+
+    def room(self, moment: Moment) -> Room:
+        """The room with its lamps as they burn."""
+        if not moment.lamps:
+            return self.scene.room
+        factors = dict(moment.lamps)
+        lamps = tuple(
+            replace(lamp, rgb=_dimmed(lamp.rgb, factors.get(n, 1.0)))
+            for n, lamp in enumerate(self.scene.room.lamps)
+        )
+        mean = sum(factors.get(n, 1.0) for n in range(len(lamps))) / max(1, len(lamps))
+        ambient = _dimmed(self.scene.room.ambient, 0.6 + 0.4 * mean)
+        return replace(self.scene.room, lamps=lamps, ambient=ambient)
+
+    def lighting(self, moment: Moment) -> Lighting:
+        """Light and shadows at a moment, kept for all cameras."""
+        key = (moment.pieces, moment.pose, moment.lamps)
+        if self._lighting is None or self._lighting[0] != key:
+            made = self.studio.stage.lighting(self.solids(moment), self.room(moment))
+            self._lighting = (key, made)
+        return self._lighting[1]
+
+    def tip(self, stretch: Stretch, part: float) -> Reach:
+        """Where a hand is on its way."""
+        lattice = self.scene.kind.board.lattice
+        pose = self.play.moment(stretch.start).pose
+
+        def over(cell: Cell | None) -> Xyz:
+            if cell is None:
+                return (0.0, 0.0, 0.0)
+            moment = self.play.moment(stretch.start)
+            pieces = self.play.snapshots[moment.pieces][1]
+            high = max(
+                (p.level + p.extent.height - 1 for p in pieces if cell in p.cells()), default=0
+            )
+            x, y = lattice.centre_mm(cell)
+            x, y = pose.to_table(x, y, self.studio.ground.middle)
+            return (x, y, (high + 1.2) * lattice.unit_mm[2])
+
+        if stretch.source is None:
+            return Reach(over(stretch.goal), stretch.clock, part, stretch.seed)
+        if stretch.goal is None:
+            return Reach(over(stretch.source), stretch.clock, 1 - part, stretch.seed)
+        a, b = over(stretch.source), over(stretch.goal)
+        between = tuple(u * (1 - part) + v * part for u, v in zip(a, b, strict=True))
+        return Reach((between[0], between[1], between[2]), stretch.clock, 1.0, stretch.seed)
+
+    def held(self, stretch: Stretch, at: Xyz) -> list[Solid]:
+        """The piece in the hand."""
+        change = stretch.held
+        if change is None:
+            return []
+        lattice = self.scene.kind.board.lattice
+        size = tuple(n * u for n, u in zip(change.extent, lattice.unit_mm, strict=True))
+        paint = self.scene.paints.get(change.letter, Paint((0.5, 0.5, 0.5)))
+        place = (at[0], at[1], at[2] - 0.4 * size[2])
+        return [Solid(place, (size[0], size[1], size[2]), paint, turn_deg=12.0 * stretch.clock)]
+
+    def passing(self, moment: Moment) -> list[tuple[Rod, ...]]:
+        """The people who walk behind the table."""
+        x0, y0, width, depth = self.scene.table_mm
+        figures = []
+        for number, (cue, part) in enumerate(moment.passers):
+            rng = np.random.default_rng([self.scene.seed, int(cue.start * 10), number])
+            ways = (part, 1 - part)
+            along = ways[int(rng.integers(2))]
+            x = x0 - 500 + (width + 1000) * along
+            colours = self.scene.room.people or ((0.3, 0.3, 0.35),)
+            rgb = colours[int(rng.integers(len(colours)))]
+            figures.append(person((x, y0 + depth + 320), rgb, int(rng.integers(1 << 16))))
+        return figures
+
+
+def _dimmed(rgb: tuple[float, float, float], factor: float) -> tuple[float, float, float]:
+    return rgb[0] * factor, rgb[1] * factor, rgb[2] * factor
+
+
+class VirtualSource:
+    """One camera of a virtual table; a source with times of its own."""
+
+    def __init__(
+        self, table: VirtualTable, camera: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.camera = camera
+        self._table = table
+        self._clock = clock
+        self._sensor = table.scene.sensors[camera]
+        self._development = table.studio.developments[camera]
+        draw = np.random.default_rng([table.scene.seed, 95, *camera.encode()])
+        self._phase = float(draw.uniform(0, 1 / FPS))
+        self._views: dict[int, View] = {0: table.studio.views[camera]}
+        self._still: tuple[object, Still] | None = None
+        self._gain: tuple[float, Gain] | None = None
+        self._began: float | None = None
+        self._last = -1
+
+    def frames(self) -> Iterator[Frame]:
+        """Every frame of the play, in order of time."""
+        self._gain = None
+        for number in range(math.ceil(self._table.play.seconds * FPS)):
+            frame = self.frame(number)
+            if frame is not None:
+                yield frame
+
+    def latest(self) -> Frame | None:
+        """The newest frame since the first call; the table stands still after the end."""
+        now = self._clock()
+        if self._began is None:
+            self._began = now
+        number = math.floor((now - self._began - self._phase) * FPS)
+        if number <= self._last or number < 0:
+            return None
+        self._last = number
+        return self.frame(number)
+
+    def close(self) -> None:
+        """Begins again at the next call."""
+        self._began, self._last = None, -1
+
+    def true_camera(self, seconds: float) -> Camera:
+        """The camera as it stands at a time, bumps included."""
+        return self._bumped(self._table.play.moment(seconds - self._sensor.delay_s))[1]
+
+    def frame(self, number: int) -> Frame | None:
+        """The frame of this number; None where it was lost on the way."""
+        seconds = number / FPS + self._phase
+        moment = self._table.play.moment(seconds - self._sensor.delay_s)
+        rng = np.random.default_rng([self._table.scene.seed, 96, number, *self.camera.encode()])
+        if rng.random() < _LOST or self.camera in moment.dropped:
+            return None
+        root = self._seen(moment)
+        gain = self._adjusted(root, seconds)
+        picture = self._development.developed(root, gain, rng)
+        jpeg = self._development.compressed(picture)
+        image = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
+        return Frame(cast("ImageBGR", image), round(seconds, 4), self.camera, jpeg)
+
+    def _bumped(self, moment: Moment) -> tuple[int, Camera]:
+        """How often this camera was bumped, and how it stands since."""
+        camera = self._table.scene.cameras[self.camera]
+        mine = [degrees for name, degrees in moment.bumps if name == self.camera]
+        for number, degrees in enumerate(mine):
+            turn = cv.rotation_of(random_bump(self.camera, degrees, number))
+            camera = replace(
+                camera,
+                rotation=turn @ camera.rotation,
+                translation_mm=turn @ camera.translation_mm,
+            )
+        return len(mine), camera
+
+    def _view(self, moment: Moment) -> View:
+        number, camera = self._bumped(moment)
+        if number not in self._views:
+            self._views[number] = View(self._table.studio.stage, camera)
+        return self._views[number]
+
+    def _standing(self, moment: Moment, view: View) -> Still:
+        key = (moment.pieces, moment.pose, moment.lamps, moment.turning, view)
+        if self._still is None or self._still[0] != key:
+            lighting = self._table.lighting(moment)
+            light, depth = view.light(
+                self._table.solids(moment), lighting, moment.pose, fine=not moment.turning
+            )
+            self._still = (key, Still(self._development.exposed(light), depth))
+        return self._still[1]
+
+    def _seen(self, moment: Moment) -> F32:
+        """Square roots of light with hands, their shadows, and people."""
+        view = self._view(moment)
+        still = self._standing(moment, view)
+        if not (moment.hands or moment.passers):
+            return still.root
+        root = still.root.copy()
+        white = self._table.room(moment).white
+        for rods in self._table.passing(moment):
+            _covered(root, view, rods, still.depth, _dimmed(white, 0.5), [])
+        for stretch, part in moment.hands:
+            reach = self._table.tip(stretch, part)
+            middle = self._table.studio.ground.middle
+            rods = arm(reach, middle)
+            self._shade(root, view, rods)
+            held = self._table.held(stretch, hand_tip(reach, middle))
+            _covered(root, view, rods, still.depth, white, held)
+        return root
+
+    def _shade(self, root: F32, view: View, rods: tuple[Rod, ...]) -> None:
+        lamps = self._table.scene.room.lamps
+        white = sum(self._table.scene.room.white)
+        for lamp in lamps[:2]:
+            dark = shadow(view.camera, rods, lamp.at_mm, self._table.studio.ground.floor_mm)
+            if dark is not None:
+                rise = lamp.at_mm[2] / math.hypot(*lamp.at_mm)
+                share = min(0.9, sum(lamp.rgb) * rise / max(white, 1e-6))
+                root *= (1 - dark * f32(1 - math.sqrt(1 - share)))[..., None]
+
+    def _adjusted(self, root: F32, seconds: float) -> Gain:
+        """Exposure and white balance, on their way to what the automatics strive for."""
+        if self._sensor.obeys and self._gain is not None:
+            return self._gain[1]
+        small = cv2.resize(root, (64, 36), interpolation=cv2.INTER_AREA)
+        goal = metered(f32(small * small), self._sensor, self._table.scene.room.white)
+        if self._gain is None:
+            self._gain = (seconds, goal)
+        before, gain = self._gain
+        part = 1 - math.exp(-max(0.0, seconds - before) / self._sensor.lag_s)
+        self._gain = (seconds, gain.toward(goal, part))
+        return self._gain[1]
+
+
+def _covered(
+    root: F32,
+    view: View,
+    rods: tuple[Rod, ...],
+    depth: F32,
+    white: tuple[float, float, float],
+    held: list[Solid],
+) -> None:
+    over = overlay(view.camera, rods, depth, white, held)
+    if over is not None:
+        part = over.cover[..., None]
+        root[over.where] = root[over.where] * (1 - part) + over.root * part
+
+
+def play_scene(script: Script, board: Board | None = None) -> Scene:
+    """The scene that a script names."""
+    kind = Kind.of(script.record.spec, board or script.record.setup.board)
+    family = script.scene.get("family", "tune")
+    rig = script.scene.get("rig", "two")
+    if family not in ("tune", "check") or rig not in ("one", "two", "three", "corners"):
+        raise SourceError(
+            f"scene family={family} rig={rig}: use family=tune or check, "
+            "rig=one, two, three or corners"
+        )
+    return Scene.from_seed(
+        int(script.scene.get("seed", "0")),
+        kind,
+        family=cast("Literal['tune', 'check']", family),
+        rig=cast("Literal['one', 'two', 'three', 'corners']", rig),
+    )
+
+
+def open_table(path: Path) -> VirtualTable:
+    """The virtual table of a game record or script; raises SourceError and RecordError."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SourceError(
+            f"cannot read the script {str(path)!r}: {(error.strerror or str(error)).lower()}"
+        ) from error
+    script = parse_script(data)
+    return VirtualTable(play_scene(script), rehearse(script))
+
+
+def virtual_sources(path: Path) -> Mapping[str, VirtualSource]:
+    """The cameras of `virtual:FILE`, by name."""
+    return open_table(path).sources
+
+
+__all__ = ["BoardPose", "VirtualSource", "VirtualTable", "open_table", "virtual_sources"]

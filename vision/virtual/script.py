@@ -1,0 +1,216 @@
+"""Scripts: a game record with stage directions, and the cues that it becomes.
+
+A direction is a line that begins with `@` and happens between the turns around it:
+
+    @ scene seed=7 family=check rig=two      once, anywhere
+    @ wait 2.5
+    @ hand 6 d4                              reaches over d4 and leaves with nothing
+    @ bump overhead 0.6                      degrees
+    @ lamp 1 0.4                             the first lamp at that part of its light
+    @ turn-board 90 12 -8                    degrees, and a shift in millimetres
+    @ passer 3                               seconds that somebody walks behind the table
+    @ drop side 0.5                          seconds without a frame
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rules.cells import Cell
+from rules.errors import KiebitzError
+from rules.record import Record, parse_record
+from rules.turn import Change
+from vision.errors import SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """One stage direction: its words, and before which line of the record it stands."""
+
+    words: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A record, its directions, and the scene in which it plays."""
+
+    record: Record
+    directions: tuple[Direction, ...] = ()
+    scene: Mapping[str, str] = field(default_factory=dict)
+
+
+def parse_script(text: str | bytes) -> Script:
+    """The script of a text; a plain game record is one; raises SourceError and RecordError."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig", errors="replace")
+    plain: list[str] = []
+    directions: list[Direction] = []
+    scene: dict[str, str] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        stripped = line.partition("#")[0].strip()
+        if not stripped.startswith("@"):
+            plain.append(line)
+            continue
+        plain.append("")
+        words = tuple(stripped[1:].split())
+        if words[:1] == ("scene",):
+            scene |= dict(_setting(word, number) for word in words[1:])
+        else:
+            _check(words, number)
+            directions.append(Direction(words, number))
+    return Script(parse_record("\n".join(plain)), tuple(directions), scene)
+
+
+def _setting(word: str, line: int) -> tuple[str, str]:
+    key, equals, value = word.partition("=")
+    if not equals or key not in ("seed", "family", "rig", "pace"):
+        raise SourceError(
+            f"line {line}: {word!r} is no part of a scene; use seed=7 family=tune rig=two pace=1"
+        )
+    return key, value
+
+
+def _cell(word: str) -> None:
+    Cell.parse(word)
+
+
+_WORDS: dict[str, tuple[Callable[[str], object], ...]] = {
+    "wait": (float,),
+    "hand": (float, _cell),
+    "bump": (str, float),
+    "lamp": (int, float),
+    "turn-board": (float, float, float),
+    "passer": (float,),
+    "drop": (str, float),
+}
+
+
+def _check(words: tuple[str, ...], line: int) -> None:
+    kinds = _WORDS.get(words[0]) if words else None
+    if kinds is None:
+        known = ", ".join(_WORDS)
+        raise SourceError(f"line {line}: unknown direction {' '.join(words)!r}; use {known}")
+    given = words[1:]
+    if words[0] == "turn-board" and len(given) == 1:
+        given = (*given, "0", "0")
+    try:
+        for kind, word in zip(kinds, given, strict=True):
+            kind(word)
+    except (ValueError, KiebitzError):
+        raise SourceError(
+            f"line {line}: {' '.join(words)!r} is not understood; see docs/virtual-table.md"
+        ) from None
+
+
+# --- cues: what happens at which second ------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A hand that goes from one place to another between two moments; places are cell names.
+
+    A place of None is outside. `held` is the letter and change that it carries.
+    """
+
+    start: float
+    end: float
+    clock: float
+    source: Cell | None
+    goal: Cell | None
+    seed: int
+    held: Change | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A piece that appears or goes at a moment."""
+
+    seconds: float
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Anything else, by the words of its direction, with the time that it takes."""
+
+    start: float
+    end: float
+    words: tuple[str, ...]
+
+
+class Clockwork:
+    """Collects cues one after another and knows what time it is."""
+
+    def __init__(self, seed: int, pace: float) -> None:
+        self.rng = np.random.default_rng([seed, 91])
+        self.pace = pace
+        self.now = 0.0
+        self.stretches: list[Stretch] = []
+        self.touches: list[Touch] = []
+        self.cues: list[Cue] = []
+
+    def wait(self, low: float, high: float | None = None) -> None:
+        """Lets time pass, drawn between two bounds."""
+        high = low if high is None else high
+        self.now += float(self.rng.uniform(low, high)) / self.pace
+
+    def move(
+        self,
+        clock: float,
+        source: Cell | None,
+        goal: Cell | None,
+        seed: int,
+        seconds: float,
+        held: Change | None = None,
+    ) -> None:
+        """Moves a hand."""
+        end = self.now + seconds / self.pace
+        self.stretches.append(Stretch(self.now, end, clock, source, goal, seed, held))
+        self.now = end
+
+    def hand(self, clock: float, changes: tuple[Change, ...], seed: int) -> None:
+        """A hand comes, makes changes one after another, and leaves; long turns in several goes."""
+        place: Cell | None = None
+        for number, change in enumerate(changes):
+            held = change if change.add else None
+            if place is not None and change.add and self.rng.random() < 0.5:
+                self.move(clock, place, None, seed, float(self.rng.uniform(0.3, 0.45)))
+                self.wait(0.2, 0.9)
+                place = None
+            quick = 0.35 if place is None else 0.25
+            self.move(
+                clock, place, change.cell, seed, float(self.rng.uniform(quick, 2 * quick)), held
+            )
+            self.touches.append(Touch(self.now, change))
+            place = change.cell
+            if number == len(changes) - 1 or self.rng.random() < 0.4:
+                self.move(clock, place, place, seed, float(self.rng.uniform(0.1, 0.4)))
+        self.move(clock, place, None, seed, float(self.rng.uniform(0.3, 0.5)))
+
+    def direct(self, words: tuple[str, ...]) -> None:
+        """One stage direction."""
+        kind = words[0]
+        if kind == "wait":
+            self.now += float(words[1])
+        elif kind == "hand":
+            self.reach(float(words[1]), Cell.parse(words[2]))
+        else:
+            lasts = {
+                "turn-board": float(self.rng.uniform(0.8, 1.6)),
+                "passer": float(words[1]) if kind == "passer" else 0.0,
+                "drop": float(words[2]) if kind == "drop" else 0.0,
+            }.get(kind, 0.0)
+            self.cues.append(Cue(self.now, self.now + lasts, words))
+            if kind == "turn-board":
+                self.now += lasts
+            if kind != "passer":
+                self.wait(0.8, 1.4)
+
+    def reach(self, clock: float, cell: Cell) -> None:
+        """A hand that touches nothing."""
+        seed = int(self.rng.integers(1 << 16))
+        self.move(clock, None, cell, seed, float(self.rng.uniform(0.35, 0.7)))
+        self.move(clock, cell, cell, seed, float(self.rng.uniform(0.3, 0.9)))
+        self.move(clock, cell, None, seed, float(self.rng.uniform(0.3, 0.5)))
