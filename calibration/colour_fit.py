@@ -17,8 +17,11 @@ from calibration.colour import FACES, CameraColours, fit_light, light_terms
 from calibration.colour_space import (
     Floats32,
     clipped_channels,
+    gains_of,
     light_mode,
+    light_of,
     log_colours,
+    of_light,
     of_look,
 )
 from calibration.cv import Image
@@ -159,14 +162,9 @@ def _face_samples(
             pixels, inside = gather(smooth, view.camera.project(points))
             if inside.sum() < 12:
                 continue
-            colours = log_colours(pixels[inside]) - change
-            shade = (
-                light_terms(
-                    np.array([[*board.lattice.centre_mm(unit.cell), 0.0]]), board.lattice.size_mm
-                )
-                @ light
-            )
-            colours[:, 0] -= float(shade[0])
+            there = np.array([[*board.lattice.centre_mm(unit.cell), 0.0]])
+            dim = float((light_terms(there, board.lattice.size_mm) @ light)[0])
+            colours = of_light(light_of(pixels[inside]) / gains_of(change) * np.exp(-dim))
             mean = np.median(colours, axis=0)
             off = np.abs(colours - mean)
             spread = (1.48 * float(np.median(off[:, 0])), 1.05 * float(np.median(off[:, 1:])))

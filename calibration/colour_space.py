@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats32 = NDArray[np.float32]
 
-DARKEST = 0.01  # added to the light, so that the noise of black does not become large numbers
+DARKEST = 0.006  # added to the light, so that the noise of black does not become large numbers
 CLIPPED_BYTE = 251  # at this value or above a channel says only "at least"
 
 
@@ -28,6 +28,7 @@ AXES = np.array(
     ],
     dtype=np.float32,
 )
+_LIGHT_OF_BYTE = linear_light(np.arange(256)).astype(np.float32)
 _LOG_OF_BYTE = np.log(linear_light(np.arange(256)) + DARKEST).astype(np.float32)
 _SHARES = (_LOG_OF_BYTE[None, :, None] * AXES.T[:, None, :]).astype(np.float32)  # (3, 256, 3)
 
@@ -40,6 +41,36 @@ def log_colours(bgr: NDArray[np.uint8]) -> Floats32:
     out += _SHARES[1].take(flat[:, 1], axis=0)
     out += _SHARES[2].take(flat[:, 2], axis=0)
     return out.reshape(shape)
+
+
+def light_of(bgr: NDArray[np.uint8]) -> Floats32:
+    """Light of each channel of pixels (..., 3)."""
+    return _LIGHT_OF_BYTE.take(bgr)
+
+
+def of_light(light: Floats32) -> Floats32:
+    """Brightness and hue axes of light (..., 3) per channel."""
+    return np.asarray(np.log(light + np.float32(DARKEST)) @ AXES.T)
+
+
+def gains_of(change: Floats32) -> Floats32:
+    """The factor for each channel that a change of light, given in this space, means."""
+    return np.asarray(np.exp(change @ np.linalg.inv(AXES).T), dtype=np.float32)
+
+
+def hue_when_darker(place: Floats32, brightness: Floats32) -> Floats32:
+    """Hue axes (B, 2) of something that is at `place` when lit, seen at other brightnesses (B).
+
+    Half the light is half of every channel, but the small constant under the logarithm draws the
+    hue of dark things towards grey.
+    """
+    lit = np.exp(np.linalg.inv(AXES) @ place) - DARKEST
+    lit = np.maximum(lit, 1e-4)
+    share = np.geomspace(1e-3, 8.0, 200)
+    curve = of_light((share[:, None] * lit[None]).astype(np.float32))
+    return np.stack(
+        [np.interp(brightness, curve[:, 0], curve[:, axis]) for axis in (1, 2)], axis=1
+    ).astype(np.float32)
 
 
 def clipped_channels(bgr: NDArray[np.uint8]) -> NDArray[np.int64]:

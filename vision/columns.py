@@ -53,7 +53,6 @@ class RayTable:
         )
         # Beside a piece, too, its edge shows: for contrast it is met twice as surely.
         self.edge_part = np.minimum(1.0, 2.0 * rays.part).astype(np.float32)
-        self.edge_index = rays.zone.astype(np.int32) * self.count + self.entry_ray
         self.configurations = _configurations(rays, lattice)
         entries = len(rays.unit)
         place = np.floor(rays.ground_mm / lattice.pitch_mm).astype(np.int32)
@@ -73,9 +72,9 @@ class RayTable:
         self.before = np.append(np.where(rays.before < 0, none, rays.before), none)
         joined = np.maximum(rays.zone, 3).astype(np.int32)
         self.joined_index = joined * self.count + self.entry_ray
-        if self.flush:
-            zone = np.where(upright & (rays.zone < 3), EITHER, rays.zone).astype(np.int32)
-            self.edge_index = zone * self.count + self.entry_ray
+        self._upright = upright
+        every = np.arange(entries)
+        self.edge_index = self.zone_or_either(rays.zone, every) * self.count + self.entry_ray
         # One entry more stands for "no further unit": it belongs to a unit that is never there.
         units = lattice.columns * lattice.ranks * lattice.levels
         self.unit = np.append(rays.unit, units).astype(np.int32)
@@ -90,6 +89,15 @@ class RayTable:
         self.column_rays = [
             np.unique(self.entry_ray[order[a:b]]) for a, b in pairwise(bounds.tolist())
         ]
+
+    def zone_or_either(
+        self, zone: NDArray[np.signedinteger], entries: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """The zones of entries, where nobody knows whether an edge is there: either."""
+        zone = zone.astype(np.int32)
+        if not self.flush:
+            return zone
+        return np.where(self._upright[entries] & (zone < 3), EITHER, zone).astype(np.int32)
 
     def rays_of(self, columns: Iterable[int]) -> NDArray[np.int32]:
         """The rays that pass any of these columns."""

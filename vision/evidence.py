@@ -51,6 +51,7 @@ class View:
     entry_edge: Floats32  # (E,) density of the contrast
     joined_edge: Floats32  # (E,) the same where the face continues on the next unit
     behind_edge: Floats32  # (N,)
+    edges: Floats32  # (Z, N) for every zone
     weight: Floats32  # (N,) of a ray's logarithm in the score
     sharp: Floats32  # (N,) how much of a ray is worth anything: less where it is clipped
 
@@ -66,6 +67,7 @@ class View:
             _with_none(looks.edge.take(table.edge_index)),
             _with_none(looks.edge.take(table.joined_index)),
             looks.nothing_edge,
+            looks.edge,
             looks.weight * np.float32(settings.weight),
             looks.weight,
         )

@@ -14,8 +14,12 @@ from calibration.colour import FACES, CameraColours, light_terms
 from calibration.colour_space import (
     Floats32,
     clipped_channels,
+    gains_of,
+    hue_when_darker,
     light_mode,
+    light_of,
     log_colours,
+    of_light,
 )
 from rules.lattice import Board
 from vision.rays import Rays
@@ -37,6 +41,8 @@ _ON_PIECE = np.array(
     ],
     dtype=np.float32,
 )
+_DARK, _STEP = -5.2, 0.05
+_BRIGHTNESSES = np.arange(_DARK, 0.6, _STEP, dtype=np.float32)
 _SHADOW_EDGE = np.array([0.10, 0.18, 0.20, 0.17, 0.13, 0.10, 0.07, 0.05], dtype=np.float32)
 
 
@@ -53,11 +59,15 @@ class CameraEye:
 class LookSettings:
     """Shapes of the densities; brightness in logarithms of light, hue in the same unit."""
 
-    piece_lit: float = 0.66  # share of a piece's pixels that look as calibrated
-    piece_shaded: float = 0.29  # share in shadow: darker by about half, of less certain hue
+    piece_lit: float = 0.62  # share of a piece's pixels that look as calibrated
+    piece_shaded: float = 0.27  # share in shadow: darker by about half, of less certain hue
     shade: float = -0.45
     shade_spread: float = 0.45
-    shade_hue: float = 0.11  # added to the hue's spread
+    shade_hue: float = 0.09  # added to the hue's spread
+    piece_deep: float = 0.08  # share in the dark between pieces, tinted by them
+    deep: float = -1.5
+    deep_spread: float = 0.8
+    deep_hue: float = 0.22
     board_lit: float = 0.60
     board_shaded: float = 0.33
     board_shade: float = -0.5
@@ -101,11 +111,19 @@ class EyeLooks:
         self._rays = rays
         self._settings = settings or LookSettings()
         self.at = (rays.px[:, 1], rays.px[:, 0])
-        self._light = light_terms(rays.ground_mm, board.lattice.size_mm) @ eye.colours.light
+        light = light_terms(rays.ground_mm, board.lattice.size_mm) @ eye.colours.light
+        self._dimming = np.exp(-light)[:, None]
+        self._faces = sorted({*np.unique(rays.face).tolist(), *np.unique(rays.other).tolist()})
+        self._hues = [
+            [hue_when_darker(eye.colours.mean[c, f], _BRIGHTNESSES) for f in range(len(FACES))]
+            for c in range(len(eye.colours.letters))
+        ]
         self._empty: Floats32 | None = None
         if eye.empty is not None:
             smooth = cv2.blur(eye.empty, (3, 3))
-            self._empty = log_colours(smooth[self.at])
+            self._empty_light = light_of(smooth[self.at])
+            self._empty_mean = self._empty_light.mean(axis=1) + 1e-4
+            self._empty = of_light(self._empty_light)
             self._empty_spread = _local_spread(eye.empty, self.at)
             self._coarse = _coarse(smooth)
             self._edge_of_nothing = _edge_of_nothing(_contrast(smooth, rays.px))
@@ -126,15 +144,15 @@ class EyeLooks:
         cfg = self._settings
         smooth = cv2.blur(image, (3, 3))
         pixels = smooth[self.at]
-        values = log_colours(pixels)
         if change is None:
             change = self.change_of_light(image)
+        light = light_of(pixels) / gains_of(change)
+        values = of_light(light)
         contrast = np.digitize(_contrast(smooth, self._rays.px), CONTRASTS)
         noise = (cfg.noise * np.exp(-values[:, 0])) ** 2
-        relative = values - change
         return RayLooks(
-            piece=self._pieces(relative, noise),
-            nothing=self._nothing(relative, noise),
+            piece=self._pieces(of_light(light * self._dimming), noise),
+            nothing=self._nothing(values, light, noise),
             edge=_ON_PIECE[:, contrast],
             nothing_edge=self._edge_of_nothing[np.arange(len(contrast)), contrast],
             weight=np.array(cfg.clip_weight, dtype=np.float32)[clipped_channels(pixels)],
@@ -144,50 +162,54 @@ class EyeLooks:
 
     def _pieces(self, values: Floats32, noise: Floats32) -> Floats32:
         cfg, colours = self._settings, self._eye.colours
-        at = values.copy()
-        at[:, 0] -= self._light
         many = len(colours.letters)
-        found = np.empty((many, len(FACES), len(at)), dtype=np.float32)
+        found = np.zeros((many, len(FACES), len(values)), dtype=np.float32)
+        place = ((values[:, 0] - _DARK) / _STEP).astype(np.int32).clip(0, len(_BRIGHTNESSES) - 1)
         for c in range(many):
-            for f in range(len(FACES)):
-                off = at - colours.mean[c, f]
+            for f in self._faces:
+                off = values[:, 0] - colours.mean[c, f, 0]
                 bright, hue = colours.spread[c, f]
-                far_hue = off[:, 1] ** 2 + off[:, 2] ** 2
-                lit = _density(off[:, 0], far_hue, bright, hue, noise)
-                shaded = _density(
-                    off[:, 0] - cfg.shade,
+                far_hue = ((values[:, 1:] - self._hues[c][f].take(place, axis=0)) ** 2).sum(axis=1)
+                own = cfg.piece_lit * _density(off, far_hue, bright, hue, noise)
+                own += cfg.piece_shaded * _density(
+                    off - cfg.shade,
                     far_hue,
                     np.hypot(bright, cfg.shade_spread),
                     np.hypot(hue, cfg.shade_hue),
                     noise,
                 )
-                found[c, f] = cfg.piece_lit * lit + cfg.piece_shaded * shaded
+                own += cfg.piece_deep * _density(
+                    off - cfg.deep, far_hue, cfg.deep_spread, np.hypot(hue, cfg.deep_hue), noise
+                )
+                found[c, f] = own
         found += cfg.anything * cfg.anything_density
         return found
 
-    def _nothing(self, values: Floats32, noise: Floats32) -> Floats32:
+    def _nothing(self, values: Floats32, light: Floats32, noise: Floats32) -> Floats32:
         cfg = self._settings
         even = cfg.anything * cfg.anything_density
         if self._empty is None:
             return np.full(len(values), even, dtype=np.float32)
-        off = values - self._empty
-        far_hue = off[:, 1] ** 2 + off[:, 2] ** 2
+        off = values[:, 0] - self._empty[:, 0]
+        share = np.minimum((light.mean(axis=1) + 1e-4) / self._empty_mean, 4.0)
+        expected = of_light(self._empty_light * share[:, None])
+        far_hue = ((values - expected)[:, 1:] ** 2).sum(axis=1)
         bright, hue = self._empty_spread
         lit = _density(
-            off[:, 0],
+            off,
             far_hue,
             np.hypot(cfg.board_lit_spread, bright),
             np.hypot(cfg.board_lit_hue, hue),
             noise,
         )
         shaded = _density(
-            off[:, 0] - cfg.board_shade,
+            off - cfg.board_shade,
             far_hue,
             np.hypot(cfg.board_shade_spread, bright),
             np.hypot(cfg.board_shade_hue, hue),
             noise,
         )
-        tinted = _density(off[:, 0], far_hue, *cfg.board_tint, noise)
+        tinted = _density(off, far_hue, *cfg.board_tint, noise)
         found = cfg.board_lit * lit + cfg.board_shaded * shaded + cfg.board_tinted * tinted
         return np.asarray(found + even, dtype=np.float32)
 

@@ -67,19 +67,18 @@ class _Mixed:
         self.total[rays] = b
 
 
-class _Sight:
+class Sight:
     """One camera's part in a position."""
 
     def __init__(self, view: View, state: State, shape: tuple[int, int, int]) -> None:
         self.view = view
         self.table = view.table
         self.shape = shape  # colours, units, levels
+        self.part, self.edge_part = view.table.part, view.table.edge_part
+        self.entry_edge, self.joined_edge = view.entry_edge, view.joined_edge
         self.colour, self.edge = _Mixed(self.table), _Mixed(self.table)
         self.state = state
-        own, edge, part, edge_part = self._filled(state, slice(None))
-        self.colour.all(self.table, own, part, view.behind)
-        self.edge.all(self.table, edge, edge_part, view.behind_edge)
-        self.logs = np.log(self.colour.total * self.edge.total)
+        self.refresh()
         self.gains: Floats32 | None = None
 
     def _filled(
@@ -92,17 +91,24 @@ class _Sight:
         at = np.arange(size) if isinstance(entries, slice) else entries
         own = flat[(np.maximum(colour, 1) - 1).astype(np.int64) * size + at]
         full = colour > 0
-        edge = view.entry_edge[entries]
+        edge = self.entry_edge[entries]
         if table.flush:
             joined = full & (state[table.beside[entries]] == colour)
             joined &= state[table.before[entries]] == 0
-            edge = np.where(joined, view.joined_edge[entries], edge)
+            edge = np.where(joined, self.joined_edge[entries], edge)
         return (
             own,
             edge,
-            table.part[entries] * full,
-            table.edge_part[entries] * full,
+            self.part[entries] * full,
+            self.edge_part[entries] * full,
         )
+
+    def refresh(self) -> None:
+        """Mixes all rays anew after the entries' parts changed."""
+        own, edge, part, edge_part = self._filled(self.state, slice(None))
+        self.colour.all(self.table, own, part, self.view.behind)
+        self.edge.all(self.table, edge, edge_part, self.view.behind_edge)
+        self.logs = np.log(self.colour.total * self.edge.total)
 
     def trial(self, state: State, rays: NDArray[np.int32]) -> float:
         """What the score of these rays would gain under another state."""
@@ -183,11 +189,15 @@ class Position:
         self.levels = evidence.lattice.levels
         self.state = np.append(state, 0).astype(np.int8)  # one more that is never there
         shape = (evidence.colours, evidence.units, self.levels)
-        self._sights = [_Sight(view, self.state, shape) for view in evidence.views]
+        self.sights = [Sight(view, self.state, shape) for view in evidence.views]
         self._sums: NDArray[np.float64] | None = None
-        self.score = sum(
-            float(s.view.weight @ s.logs) for s in self._sights
-        ) - evidence.settings.unit_cost * int(np.count_nonzero(self.state))
+        self.score = 0.0
+        self.sum_up()
+
+    def sum_up(self) -> None:
+        """Counts the score anew."""
+        cost = self.evidence.settings.unit_cost * int(np.count_nonzero(self.state))
+        self.score = sum(float(s.view.weight @ s.logs) for s in self.sights) - cost
 
     def stack(self, column: int) -> Stack:
         """The colours of one column from below."""
@@ -199,7 +209,7 @@ class Position:
         trial = self._changed(changes)
         cost = self.evidence.settings.unit_cost
         more = int(np.count_nonzero(trial)) - int(np.count_nonzero(self.state))
-        return sum(s.trial(trial, s.table.rays_of(changes)) for s in self._sights) - cost * more
+        return sum(s.trial(trial, s.table.rays_of(changes)) for s in self.sights) - cost * more
 
     def change(self, changes: Mapping[int, Stack]) -> None:
         """Puts these stacks on these columns."""
@@ -209,7 +219,7 @@ class Position:
         self.state = self._changed(changes)
         more = int(np.count_nonzero(self.state)) - before
         gain = -self.evidence.settings.unit_cost * more
-        for sight in self._sights:
+        for sight in self.sights:
             rays = sight.table.rays_of(changes)
             old = float(sight.view.weight[rays] @ sight.logs[rays])
             sight.change(self.state, rays)
@@ -229,7 +239,7 @@ class Position:
         """For every column the gain of each stack over an empty place, all else as it is."""
         if self._sums is None:
             self._sums = sum(
-                (s.gain_sums(None) for s in self._sights),
+                (s.gain_sums(None) for s in self.sights),
                 np.zeros((self.evidence.colours, self.evidence.units * (self.levels + 2))),
             )
         many, columns, levels = self.evidence.colours, self.evidence.columns, self.levels
@@ -240,7 +250,7 @@ class Position:
     def sight(self) -> NDArray[np.float64]:
         """How much of each unit's place is in sight (U), in rays of full weight, all cameras."""
         total = np.zeros(self.evidence.units)
-        for s in self._sights:
+        for s in self.sights:
             rays = s.table.rays
             seen = s.colour.through[:-1] * rays.part * s.view.sharp[s.table.entry_ray]
             total += np.bincount(rays.unit, seen, minlength=len(total))
@@ -249,7 +259,7 @@ class Position:
     def regrets(self) -> NDArray[np.float64]:
         """For every column how badly it explains its rays against the best colour for them."""
         total = np.zeros(self.evidence.columns)
-        for s in self._sights:
+        for s in self.sights:
             view, table = s.view, s.table
             best = view.behind.copy()
             np.maximum.at(best, table.entry_ray, view.best_entry[:-1])

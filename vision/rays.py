@@ -30,6 +30,8 @@ class RaySettings:
     least_step_px: float = 2.0  # closer pixels say the same thing twice
     slop_mm: float = 1.0  # sideways, one standard deviation at the lowest level (0.5 to 3)
     slop_level_mm: float = 0.25  # more a level
+    fitted_mm: float = 0.5  # what is left of both after every stack was moved to fit (0.3 to 1)
+    fitted_level_mm: float = 0.15
     height_mm: float = 0.4  # up and down: pieces are as high as they are
     blur_px: float = 0.7  # lens, sharpening and calibration
     least_part: float = 0.02  # units that a ray meets less than this are left out
@@ -58,6 +60,24 @@ class Rays:
     zone: NDArray[np.int8]  # how near the ray passes to an edge of the face: 0 at it, 4 well inside
     beside: Ints  # the unit that continues the face across that edge, -1 for none
     before: Ints  # the unit in front of that one, as the face looks
+    fit: "FitTerms"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FitTerms:
+    """How `part` and `zone` of each entry follow when its stack is moved sideways by (x, y).
+
+    In standard deviations: `depth` inside the unit and `gap` to the next face, with their
+    changes a millimetre; `wide` tells how much larger the deviation was before the fit.
+    """
+
+    depth: Floats32
+    depth_x: Floats32
+    depth_y: Floats32
+    gap: Floats32
+    gap_x: Floats32
+    gap_y: Floats32
+    wide: Floats32
 
 
 def unit_boxes(lattice: Lattice) -> tuple[Floats, Floats]:
@@ -114,6 +134,7 @@ def sample_rays(camera: Camera, board: Board, settings: RaySettings | None = Non
         zone=packed(table.zone).astype(np.int8),
         beside=packed(table.beside).astype(np.int32),
         before=packed(table.before).astype(np.int32),
+        fit=FitTerms(*(packed(t).astype(np.float32) for t in table.fit)),
     )
 
 
@@ -174,6 +195,7 @@ class _Table:
     zone: NDArray[np.int8]
     beside: Ints
     before: Ints
+    fit: tuple[Floats32, ...]
 
 
 def _meetings(
@@ -187,7 +209,9 @@ def _meetings(
     most = max(b.unit.shape[1] for b in blocks)
 
     def joined(name: str, fill: float) -> NDArray[np.generic]:
-        parts = [getattr(b, name) for b in blocks]
+        return padded([getattr(b, name) for b in blocks], fill)
+
+    def padded(parts: list[NDArray[np.generic]], fill: float) -> NDArray[np.generic]:
         return np.concatenate(
             [np.pad(p, ((0, 0), (0, most - p.shape[1])), constant_values=fill) for p in parts]
         )
@@ -205,7 +229,8 @@ def _meetings(
                 ("beside", -1),
                 ("before", -1),
             )
-        )
+        ),
+        fit=tuple(padded([b.fit[i] for b in blocks], 0) for i in range(7)),
     )
 
 
@@ -234,7 +259,7 @@ def _meet_block(
 
     width = along(spread, at) + along(spread, out)
     depth_in = (leave - enter) / width  # how deep the ray passes inside, in standard deviations
-    part = _normal(depth_in)
+    part = normal(depth_in)
     part[(leave < 0) | (part < settings.least_part)] = 0
     part[enter > _frame_before(origin, slow, board)[:, None]] = 0
 
@@ -242,7 +267,20 @@ def _meet_block(
     np.put_along_axis(second, at[..., None], -np.inf, axis=2)
     next_at = second.argmax(axis=2)
     gap = (enter - along(near, next_at)) / (along(spread, at) + along(spread, next_at))
-    share = _normal(np.maximum(gap, 0))
+    share = normal(np.maximum(gap, 0))
+
+    fitted = np.hypot(settings.fitted_mm + settings.fitted_level_mm * level, pixel_mm)
+    narrow = np.stack([fitted, fitted, upward], axis=1)[None] * np.abs(inverse)
+    fit_width = along(narrow, at) + along(narrow, out)
+    gap_width = along(narrow, at) + along(narrow, next_at)
+    moved = [np.broadcast_to(inverse[..., a], at.shape) for a in (0, 1)]
+    fit = (
+        (leave - enter) / fit_width,
+        *(((out == a) * moved[a] - (at == a) * moved[a]) / fit_width for a in (0, 1)),
+        (enter - along(near, next_at)) / gap_width,
+        *(((at == a) * moved[a] - (next_at == a) * moved[a]) / gap_width for a in (0, 1)),
+        width / fit_width,
+    )
 
     most = int((part > 0).sum(axis=1).max(initial=0))
     most = max(most, 1)
@@ -279,6 +317,7 @@ def _meet_block(
         zone=np.digitize(pick(rim), ZONES).astype(np.int8),
         beside=pick(beside).astype(np.int32),
         before=pick(before).astype(np.int32),
+        fit=tuple(pick(term).astype(np.float32) for term in fit),
     )
 
 
@@ -314,6 +353,6 @@ def _face_of(axis: NDArray[np.intp], direction: Floats) -> Floats:
     return np.where(axis == 2, 0, 1 + 2 * axis + sign).astype(np.float64)
 
 
-def _normal(x: Floats) -> Floats:
+def normal(x: Floats) -> Floats:
     """The normal distribution's integral, by the logistic curve that stays within 0.01 of it."""
     return 1.0 / (1.0 + np.exp(-1.702 * np.clip(x, -30, 30)))

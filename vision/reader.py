@@ -14,11 +14,12 @@ from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.pieces import KitPiece
 from rules.stacks import Stacks
-from vision.certainty import CellDoubt, CertaintySettings, doubts
+from vision.certainty import CellDoubt, CertaintySettings, Doubts
 from vision.columns import RayTable
 from vision.errors import NoPicture
 from vision.evidence import Evidence, SearchSettings, State, View
 from vision.likelihood import CameraEye, EyeLooks, ImageBGR, LookSettings
+from vision.nudge import NudgeSettings, nudge
 from vision.placing import Kit, Placing, PlacingSettings
 from vision.position import Position
 from vision.rays import RaySettings, sample_rays
@@ -33,6 +34,7 @@ class ReaderSettings:
     rays: RaySettings = field(default_factory=RaySettings)
     looks: LookSettings = field(default_factory=LookSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
+    nudge: NudgeSettings = field(default_factory=NudgeSettings)
     certainty: CertaintySettings = field(default_factory=CertaintySettings)
 
 
@@ -90,7 +92,12 @@ class Reader:
             gains = climb(position)
             gains = shake(position, gains, tries=8)
         found = time.perf_counter()
-        reading = self._reading(doubts(position, gains, self.settings.certainty), last)
+        doubts = Doubts(position, gains, self.settings.certainty)
+        suspects = doubts.suspects()
+        if suspects:
+            nudge(position, self.settings.nudge)
+            doubts.settle(suspects)
+        reading = self._reading(doubts.cells(), last)
         end = time.perf_counter()
         return Reading(
             **reading,
