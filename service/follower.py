@@ -48,6 +48,9 @@ class Feed(Protocol):
     def observed(self, seen: Seen) -> None:
         """The scene is still and no hand is in it."""
 
+    def passed(self) -> None:
+        """Time has passed: what waits for it may come due."""
+
     def expected(self) -> tuple[Stacks, ...]:
         """Positions that a legal turn would lead to: worth looking for, never binding."""
 

@@ -1,54 +1,36 @@
 """Phones that lend their camera: pictures arrive one by one, the newest wins."""
 
-import threading
-import time
-
-import cv2
-import numpy as np
-
-from service.follower import ImageBGR, Picture
+from vision.sources import LiveSource
+from vision.sources.pushed import PushedGrabber
 
 _LONGEST_SIDE = 4096
 _JPEG = b"\xff\xd8\xff"
-_STALE_S = 5.0
 
 
 class PhoneCamera:
-    """One phone; `take` is called by the network, `latest` by whoever follows the table."""
+    """One phone; `take` is called by the network, its `source` is read by the follower."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._picture: Picture | None = None
-        self._at = 0.0
-        self._lock = threading.Lock()
+        self._grabber = PushedGrabber()
+        self.taken = 0
+
+    def source(self) -> LiveSource:
+        """The pictures of this phone as a source like any other camera's."""
+        return LiveSource(self.name, self._grabber)
 
     def take(self, data: bytes, largest: int) -> str | None:
-        """Take a JPEG in; what is wrong with it, or None. Nothing but JPEG is ever decoded."""
+        """Take a JPEG in; what is wrong with it, or None. Only sensible sizes are ever decoded."""
         if len(data) > largest:
             return f"the picture has {len(data)} bytes; at most {largest}"
         if not data.startswith(_JPEG):
             return "only JPEG pictures are taken"
         size = jpeg_size(data)
-        if size is None or max(size) > _LONGEST_SIDE:
+        if size is None or not 16 <= min(size) <= max(size) <= _LONGEST_SIDE:
             return f"the picture's size {size} cannot be used; at most {_LONGEST_SIDE} a side"
-        image = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), cv2.IMREAD_COLOR)
-        if image is None:
-            return "the picture is damaged"
-        with self._lock:
-            number = self._picture.number + 1 if self._picture else 0
-            self._picture = Picture(number, as_image(image))
-            self._at = time.monotonic()
+        self._grabber.push(data)
+        self.taken += 1
         return None
-
-    def latest(self) -> Picture | None:
-        """The newest picture, None where none came lately; never waits."""
-        with self._lock:
-            return self._picture if time.monotonic() - self._at < _STALE_S else None
-
-
-def as_image(image: object) -> ImageBGR:
-    """OpenCV's answer, as our own type of picture."""
-    return np.asarray(image, dtype=np.uint8)
 
 
 def jpeg_size(data: bytes) -> tuple[int, int] | None:

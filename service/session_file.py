@@ -18,7 +18,8 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 def export_session(store: Store, session: str) -> bytes:
     """The file of a session; what only one player may see is not in it. Raises NotFound."""
     kept = store.session(session)
-    head = {"kiebitz": FORMAT, "id": kept.id, "created": kept.created, "setup": kept.setup}
+    setup = {key: value for key, value in kept.setup.items() if key != "table"}  # a path of here
+    head = {"kiebitz": FORMAT, "id": kept.id, "created": kept.created, "setup": setup}
     lines = [
         orjson.dumps({"at": entry.at, "kind": entry.kind, "body": entry.body})
         for entry in store.entries(session)

@@ -54,6 +54,9 @@ class TableFeed:
     def observed(self, seen: Seen) -> None:
         self.session.observed(seen)
 
+    def passed(self) -> None:
+        self.session.tick()
+
     def expected(self) -> tuple[Stacks, ...]:
         return self.session.expected()
 

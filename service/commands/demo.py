@@ -9,13 +9,20 @@ from service.commands.serve import Data, Host, NoOpen, Port, settings_of
 
 def run(
     game: Annotated[str, typer.Option(help="Which game to watch.")] = "kewbz",
-    pace: Annotated[float, typer.Option(help="Seconds from scene to scene.", min=0.05)] = 2.5,
+    pace: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Follow the written game without cameras, so many seconds from scene to scene.",
+            min=0.01,
+        ),
+    ] = None,
     port: Port = 8000,
     host: Host = "127.0.0.1",
     data: Data = None,
     no_open: NoOpen = False,
 ) -> None:
-    """Watch a game that plays itself; stop with Ctrl-C."""
+    """Watch a game that plays itself before virtual cameras; stop with Ctrl-C."""
     from service.demo import begin_demo
     from service.running import run_page
 

@@ -42,7 +42,7 @@ def run(
         settings,
         (lambda server: begin_table(server, folder))
         if folder
-        else (lambda server: begin_demo(server, "kewbz", 2.5)),
+        else (lambda server: begin_demo(server, "kewbz")),
         browser=not no_open,
     )
 

@@ -46,6 +46,7 @@ const words: Words = {
   "player.number": "Spieler {id}",
   "score.title": "Punkte",
   "score.how": "Wie es dazu kam",
+  "score.now": "Alle Punkte zeigen, was zählte, wenn die Partie dann zu Ende wäre.",
   "score.onTable": "auf dem Tisch",
   "phase.setup": "Warten auf die Anfangsstellung",
   "phase.setupWhy": "Räume das Brett ab oder stelle die Anfangsstellung auf. Die Partie beginnt, sobald sie ruhig steht.",

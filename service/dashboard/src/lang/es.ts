@@ -46,6 +46,7 @@ const words: Words = {
   "player.number": "Jugador {id}",
   "score.title": "Puntos",
   "score.how": "Cómo se ha llegado a esto",
+  "score.now": "Los puntos son los que contarían si la partida acabara ahí.",
   "score.onTable": "en la mesa",
   "phase.setup": "Esperando la posición inicial",
   "phase.setupWhy": "Vacía el tablero o coloca la posición inicial. La partida empieza en cuanto todo esté quieto.",

@@ -46,6 +46,7 @@ const words: Words = {
   "player.number": "Joueur {id}",
   "score.title": "Score",
   "score.how": "Comment on y est arrivé",
+  "score.now": "Tous les scores indiquent ce qui compterait si la partie finissait là.",
   "score.onTable": "sur la table",
   "phase.setup": "En attente de la position de départ",
   "phase.setupWhy": "Vide le plateau ou place la position de départ. La partie commence dès qu’elle est immobile.",

@@ -46,6 +46,7 @@ const words: Words = {
   "player.number": "Speler {id}",
   "score.title": "Punten",
   "score.how": "Hoe het zover kwam",
+  "score.now": "Alle punten tonen wat zou tellen als de partij dan eindigde.",
   "score.onTable": "op tafel",
   "phase.setup": "Wachten op de beginstelling",
   "phase.setupWhy": "Maak het bord leeg of zet de beginstelling op. De partij begint zodra alles stilstaat.",

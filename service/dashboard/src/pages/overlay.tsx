@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { said, t } from "../i18n";
 import { openBreach, owedInWords } from "../parts/alerts";
 import { Chip, playerName } from "../parts/basics";
-import { TurnMove } from "../parts/turn";
+import { plainNumber, TurnMove } from "../parts/turn";
 import type { PlayState, TableInfo } from "../types";
 
 export function OverlayPage({ info, state }: { info: TableInfo; state: PlayState }) {
@@ -20,7 +20,7 @@ export function OverlayPage({ info, state }: { info: TableInfo; state: PlayState
           <li key={id} class={state.phase === "play" && state.next === id ? "moves" : ""}>
             {id in info.colours && <Chip colours={info.colours} letter={id} />}
             <span>{playerName(info, id)}</span>
-            <strong>{state.score[id] ?? 0}</strong>
+            <strong>{plainNumber(state.score[id] ?? 0)}</strong>
           </li>
         ))}
       </ul>

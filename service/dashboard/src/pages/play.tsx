@@ -39,20 +39,23 @@ export function PlayPage({ info, state, me }: Props) {
         <BoardChoice info={info} shown={shown} onChoose={setShown} />
         {shown === "3d" && <Board3D info={info} view={view} onCell={onCell} />}
         {shown === "flat" && <FlatBoard info={info} view={view} onCell={onCell} />}
-        {shown === "camera" &&
-          info.cameras.map((camera) => {
-            const trouble = state.cameras[camera.name]?.state;
-            return (
-              <CameraPicture
-                key={camera.name}
-                info={info}
-                camera={camera}
-                view={view}
-                trouble={trouble && trouble !== "back" ? cameraWord(trouble) : undefined}
-                onCell={onCell}
-              />
-            );
-          })}
+        {shown === "camera" && (
+          <div class="cameras">
+            {info.cameras.map((camera) => {
+              const trouble = state.cameras[camera.name]?.state;
+              return (
+                <CameraPicture
+                  key={camera.name}
+                  info={info}
+                  camera={camera}
+                  view={view}
+                  trouble={trouble && trouble !== "back" ? cameraWord(trouble) : undefined}
+                  onCell={onCell}
+                />
+              );
+            })}
+          </div>
+        )}
         {correcting && <p class="hint now">{t("play.correctHow")}</p>}
         <PositionText info={info} state={state} />
       </div>

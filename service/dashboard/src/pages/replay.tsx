@@ -5,7 +5,7 @@ import { said, t } from "../i18n";
 import { playerName, Problem, useTask } from "../parts/basics";
 import { Board3D } from "../parts/board3d";
 import { Icon } from "../parts/icons";
-import { signed, scoreChange, TurnBadge, TurnMove, turnInWords } from "../parts/turn";
+import { plainNumber, signed, scoreChange, TurnBadge, TurnMove, turnInWords } from "../parts/turn";
 import { unitsNotIn } from "../state";
 import type { BoardScene } from "../three/scene";
 import type { PlayState, TableInfo } from "../types";
@@ -130,7 +130,7 @@ export function ReplayPage({ info, state, at }: { info: TableInfo; state: PlaySt
               {info.players
                 .map(({ id }) => {
                   const change = scoreChange(turns, shown - 1)[id] ?? 0;
-                  return `${playerName(info, id)}: ${turn.score[id] ?? 0} (${signed(change)})`;
+                  return `${playerName(info, id)}: ${plainNumber(turn.score[id] ?? 0)} (${signed(change)})`;
                 })
                 .join(" · ")}
             </p>

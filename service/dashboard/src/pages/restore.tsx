@@ -52,6 +52,7 @@ export function RestorePage({ info, state, me }: { info: TableInfo; state: PlayS
             <>
               <MarkList info={info} title={t("restore.missing")} marks={missing} kind="missing" />
               <MarkList info={info} title={t("restore.surplus")} marks={surplus} kind="surplus" />
+              {state.phase === "play" && state.owed.length > 0 && <p class="hint">{t("restore.turn")}</p>}
             </>
           )}
         </div>

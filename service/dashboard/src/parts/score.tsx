@@ -3,7 +3,7 @@ import { t } from "../i18n";
 import type { PlayState, TableInfo } from "../types";
 import { Chip, playerName } from "./basics";
 import { Icon } from "./icons";
-import { scoreChange, signed, TurnMove } from "./turn";
+import { plainNumber, scoreChange, signed, TurnMove } from "./turn";
 
 export function ScoreCards({ info, state }: { info: TableInfo; state: PlayState }) {
   const winners = state.over ? [state.over.winner].flat() : [];
@@ -17,7 +17,7 @@ export function ScoreCards({ info, state }: { info: TableInfo; state: PlayState 
               {id in info.colours && <Chip colours={info.colours} letter={id} />}
               <span class="name">{playerName(info, id)}</span>
             </span>
-            <strong class="points">{state.score[id] ?? 0}</strong>
+            <strong class="points">{plainNumber(state.score[id] ?? 0)}</strong>
             <span class="turn-sign">
               {moves && (
                 <>
@@ -73,7 +73,7 @@ export function ScoreHistory({ info, state }: { info: TableInfo; state: PlayStat
                 </th>
                 {info.players.map(({ id }) => (
                   <td key={id}>
-                    {turn.score[id]} <small>{signed(change[id] ?? 0)}</small>
+                    {plainNumber(turn.score[id] ?? 0)} <small>{signed(change[id] ?? 0)}</small>
                   </td>
                 ))}
               </tr>
@@ -81,6 +81,7 @@ export function ScoreHistory({ info, state }: { info: TableInfo; state: PlayStat
           </tbody>
         </table>
       </div>
+      <p class="hint">{t("score.now")}</p>
       <p class="hint">
         {t("score.onTable")}:{" "}
         {[...counts].map(([letter, n]) => (

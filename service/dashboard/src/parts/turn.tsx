@@ -68,6 +68,8 @@ export function scoreChange(turns: Turn[], index: number): Record<string, number
   );
 }
 
+export const plainNumber = (n: number): string => (n < 0 ? `−${-n}` : String(n));
+
 export const signed = (n: number): string => (n > 0 ? `+${n}` : n < 0 ? `−${-n}` : "±0");
 
 export function spokenTurn(info: TableInfo, turn: Turn): string {

@@ -51,7 +51,6 @@ export class BoardScene {
   private readonly controls: OrbitControls;
   private readonly pieces = new Group();
   private readonly marks = new Group();
-  private readonly home = new Vector3();
   private readonly cubes = new Map<string, Mesh>();
   private readonly materials = new Map<string, MeshStandardMaterial>();
   private readonly piece: RoundedBoxGeometry;
@@ -86,7 +85,6 @@ export class BoardScene {
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.maxPolarAngle = Math.PI * 0.49;
     this.controls.enablePan = false;
-    this.controls.target.set(0, this.isWall() ? this.size.z * 0.45 : 0, 0);
     this.controls.addEventListener("change", () => this.draw());
     this.renderer.domElement.addEventListener("pointerdown", this.press);
     this.renderer.domElement.addEventListener("pointerup", this.release);
@@ -344,14 +342,34 @@ export class BoardScene {
     }
   };
 
-  // The camera's place from which everything is in the picture.
+  // The camera's place from which everything is in the picture, found by trying.
   reset(): void {
-    const wide = Math.max(this.size.x, this.size.y * 0.9) + this.board.pitch_mm * 1.6;
-    const high = this.isWall() ? this.size.z * 1.15 : this.size.z * 0.35 + this.size.y * 0.75;
-    const half = Math.tan(((this.camera.fov / 2) * Math.PI) / 180);
-    const far = Math.max(wide / (2 * half * this.camera.aspect), high / (2 * half)) * 1.12;
-    this.home.set(far * 0.16, this.isWall() ? far * 0.28 : far * 0.74, far * (this.isWall() ? 0.95 : 0.78));
-    this.camera.position.copy(this.home);
+    const { pitch_mm: pitch } = this.board;
+    const wall = this.isWall();
+    const height = wall ? this.size.z : Math.min(this.size.z, pitch * 3);
+    this.controls.target.set(0, height * (wall ? 0.46 : 0.2), 0);
+    const way = wall ? new Vector3(0.16, 0.2, 1) : new Vector3(0.16, 0.86, 0.78);
+    way.normalize();
+    const x = this.size.x / 2 + pitch * 0.8;
+    const z = this.size.y / 2 + pitch * 0.8;
+    const corners = [-x, x].flatMap((cx) =>
+      [-z, z].flatMap((cz) => [0, height].map((cy) => new Vector3(cx, cy, cz))),
+    );
+    const fits = (far: number): boolean => {
+      this.camera.position.copy(way).multiplyScalar(far).add(this.controls.target);
+      this.camera.lookAt(this.controls.target);
+      this.camera.updateMatrixWorld();
+      return corners.every((corner) => {
+        const seen = corner.clone().project(this.camera);
+        return Math.abs(seen.x) < 0.97 && Math.abs(seen.y) < 0.95;
+      });
+    };
+    let [near, far] = [pitch, 5000];
+    for (let i = 0; i < 24; i++) {
+      const middle = (near + far) / 2;
+      [near, far] = fits(middle) ? [near, middle] : [middle, far];
+    }
+    fits(far);
     this.controls.minDistance = far * 0.35;
     this.controls.maxDistance = far * 2;
     this.controls.update();

@@ -1,0 +1,160 @@
+"""Follows a table through its cameras: frames in, believed scenes out, in a thread of its own."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import cv2
+
+from calibration.camera import Camera
+from calibration.cv import upright
+from rules.errors import KiebitzError
+from rules.stacks import Stacks
+from service.follower import CameraView, Feed, Picture, Seen, SourceKind
+from vision.follow import Follower
+from vision.frame import Frame, Source
+from vision.reader import Reader
+from vision.sources import LiveSource
+
+_log = logging.getLogger(__name__)
+_TICK_S = 0.5
+_PATIENCE_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Eye:
+    """One camera of the table: where its pictures come from, and how the page sees it."""
+
+    source: Source
+    view: CameraView
+    rotate: int = 0
+
+
+class CameraFollower:
+    """Reads the newest frames of all cameras again and again; a slow reading skips frames.
+
+    Where the table cannot be read yet (`make_reader` raises KiebitzError), pictures are shown
+    and nothing is told. `over` says when a recording has ended; then it begins anew.
+    """
+
+    def __init__(
+        self,
+        make_reader: Callable[[], Reader],
+        eyes: Sequence[Eye],
+        *,
+        kind: SourceKind = "camera",
+        over: Callable[[], bool] | None = None,
+        per_second: float = 12.0,
+    ) -> None:
+        self.kind: SourceKind = kind
+        self._make_reader = make_reader
+        self._eyes = {eye.view.name: eye for eye in eyes}
+        self._over = over
+        self._pause_s = 1 / per_second
+        self._frames: dict[str, Frame] = {}
+        self._pictures: dict[str, Picture] = {}
+        self._believed: Stacks | None = None
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self, feed: Feed) -> None:
+        self._thread = threading.Thread(target=self._run, args=(feed,), name="eyes", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(_PATIENCE_S)
+        for eye in self._eyes.values():
+            eye.source.close()
+
+    def cameras(self) -> Sequence[CameraView]:
+        return [eye.view for eye in self._eyes.values()]
+
+    def picture(self, camera: str) -> Picture | None:
+        return self._pictures.get(camera)
+
+    def believe(self, stacks: Stacks) -> None:
+        self._believed = stacks
+
+    def _run(self, feed: Feed) -> None:
+        cv2.setNumThreads(1)  # one core reads; the others belong to the cameras and the page
+        try:
+            self._follow(feed, self._reader(feed))
+        except Exception as error:  # noqa: BLE001  the page must say it, whatever it is
+            _log.exception("the cameras cannot be followed any more")
+            for name in self._eyes:
+                feed.camera(name, "lost", f"reading has ended: {error}")
+
+    def _reader(self, feed: Feed) -> Reader | None:
+        """The reader; making it takes seconds, and a recording must not play before."""
+        try:
+            return self._make_reader()
+        except KiebitzError as error:
+            for name in self._eyes:
+                feed.camera(name, "uncalibrated", str(error))
+            return None
+
+    def _follow(self, feed: Feed, reader: Reader | None) -> None:
+        follower = Follower(reader, expected=feed.expected) if reader else None
+        began, ticked = time.monotonic(), 0.0
+        while not self._stop.is_set():
+            now = time.monotonic() - began
+            frames = self._newest(now)
+            if follower is not None:
+                self._look(feed, follower, now, frames)
+            if now - ticked > _TICK_S:
+                ticked = now
+                feed.passed()
+                self._tell_changes(feed)
+            if self._over is not None and self._over():
+                for eye in self._eyes.values():
+                    eye.source.close()
+                began, ticked = time.monotonic(), 0.0
+                follower = Follower(reader, expected=feed.expected) if reader else None
+            self._stop.wait(max(0.002, self._pause_s - (time.monotonic() - began - now)))
+
+    def _look(
+        self, feed: Feed, follower: Follower, now: float, frames: Mapping[str, Frame]
+    ) -> None:
+        believed, self._believed = self._believed, None
+        if believed is not None:
+            follower.believe(believed)
+        for scene in follower.see(now, frames):
+            unsure = {str(cell): odds for cell, odds in scene.unsure.items()}
+            hidden = tuple(sorted(map(str, scene.hidden)))
+            feed.observed(Seen(scene.stacks, unsure, hidden, scene.certainty))
+            follower.believe(scene.stacks)
+
+    def _newest(self, now: float) -> dict[str, Frame]:
+        """The frames that came since the last call, all on this follower's clock."""
+        found: dict[str, Frame] = {}
+        for name, eye in self._eyes.items():
+            frame = eye.source.latest()
+            if frame is None or frame is self._frames.get(name):
+                continue
+            self._frames[name] = frame
+            image = upright(frame.image, eye.rotate) if eye.rotate else frame.image
+            before = self._pictures.get(name)
+            self._pictures[name] = Picture(before.number + 1 if before else 0, image)
+            found[name] = Frame(image, now, name, frame.jpeg)
+        return found
+
+    def _tell_changes(self, feed: Feed) -> None:
+        for name, eye in self._eyes.items():
+            if isinstance(eye.source, LiveSource):
+                for change in eye.source.changes():
+                    feed.camera(name, change.state, change.say)
+
+
+def view_of(name: str, kind: str, camera: Camera) -> CameraView:
+    """A calibrated camera as the page draws over its picture."""
+    model = {
+        "matrix": camera.matrix.tolist(),
+        "distortion": camera.distortion.ravel().tolist(),
+        "rotation": camera.rotation.tolist(),
+        "translation_mm": camera.translation_mm.ravel().tolist(),
+    }
+    return CameraView(name, kind, camera.size, model)

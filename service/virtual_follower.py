@@ -1,0 +1,70 @@
+"""Follows a virtual table: drawn pictures, and everything after them is the real thing."""
+
+import time
+
+from calibration.colour_fit import ColourView, fit_colours
+from service.camera_follower import CameraFollower, Eye, view_of
+from vision.likelihood import CameraEye
+from vision.reader import Reader
+from vision.virtual.live import VirtualSource, VirtualTable
+
+
+class PlayClock:
+    """Time as it passes in the play; on a slow machine it waits for the pictures to be drawn."""
+
+    _LONGEST_STEP_S = 0.08
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._play = 0.0
+        self._began = 0.0
+        self._asked = time.monotonic()
+
+    def __call__(self) -> float:
+        now = time.monotonic()
+        self._play += min(now - self._asked, self._LONGEST_STEP_S)
+        self._asked = now
+        return self._play
+
+    def over(self) -> bool:
+        """Whether the play has ended; the next one begins with that."""
+        ended = self._play - self._began > self._seconds
+        if ended:
+            self._began = self._play
+        return ended
+
+
+def virtual_follower(table: VirtualTable, again_s: float = 20.0) -> CameraFollower:
+    """A follower of the virtual table's cameras, calibrated as a host would do it.
+
+    So many seconds after its end the game is played again.
+    """
+    clock = PlayClock(table.play.seconds + again_s)
+    eyes = [
+        Eye(VirtualSource(table, name, clock), view_of(name, "virtual", camera))
+        for name, camera in table.scene.cameras.items()
+    ]
+    return CameraFollower(
+        lambda: virtual_reader(table),
+        eyes,
+        kind="virtual-camera",
+        over=clock.over,
+        per_second=8.0,
+    )
+
+
+def virtual_reader(table: VirtualTable) -> Reader:
+    """A reader that has seen the empty table, and each colour on known cells."""
+    scene, studio = table.scene, table.studio
+    empty, known = studio.empty(), studio.colour_picture()
+    views = {
+        name: ColourView(camera, known.pictures[name], empty[name])
+        for name, camera in scene.cameras.items()
+    }
+    board = scene.kind.board
+    fitted = fit_colours(list(views.values()), board, scene.kind.colours, known.stacks)
+    eyes = {
+        name: CameraEye(view.camera, colours, view.empty)
+        for (name, view), colours in zip(views.items(), fitted, strict=True)
+    }
+    return Reader(board, eyes, scene.kind.kit)
