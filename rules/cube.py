@@ -244,9 +244,7 @@ class CubeGame:
 
     def hand(self, position: CubePosition, player: str) -> tuple[str, ...]:
         """The cards that a player holds, `?` for those that nobody has told; for his eyes only."""
-        seat = self.house.seats[player]
-        held = (*position.cards.hands[seat], position.cards.extra[seat])
-        return tuple(card for card in held if card)
+        return position.cards.held(self.house.seats[player])
 
     def _judge_claim(self, position: CubePosition, turn: Turn) -> Verdict[CubePosition]:
         """The judgement on a card laid down, or on laying down no more."""

@@ -35,15 +35,20 @@ class CardTable(NamedTuple):
         """Whether only the cards of the play-off count any more."""
         return bool(self.tied) and not any(self.hands)
 
+    def held(self, seat: int) -> tuple[str, ...]:
+        """The player's cards that count; that of a play-off only while it is on."""
+        drawn = self.extra[seat] if seat in self.tied else ""
+        return (*self.hands[seat], drawn) if drawn else self.hands[seat]
+
     def holds(self, seat: int, card: str) -> bool:
         """Whether the player can have this card, as far as anybody has told."""
-        held = (*self.hands[seat], self.extra[seat])
+        held = self.held(seat)
         return card in held or UNKNOWN_CARD in held
 
     def lay_down(self, seat: int, card: str) -> CardTable:
         """The card face up, and another drawn for it; a card of the play-off wins."""
         laid = _with(self.laid, seat, self.laid[seat] + 1)
-        hand, extra = self.hands[seat], self.extra[seat]
+        hand, extra = self.hands[seat], self.extra[seat] if seat in self.tied else ""
         if card not in hand and (card == extra or UNKNOWN_CARD not in hand):
             return self._replace(laid=laid, extra=_with(self.extra, seat, ""), winner=seat)
         left = list(hand)

@@ -564,6 +564,19 @@ class TestEnd:
         position = play(game, position, "2 claim YB/RY")
         assert game.outcome(position) is None
 
+    def test_a_play_off_that_a_late_card_has_settled_is_off(self) -> None:
+        """The card drawn for it counts no more, unless the tie comes back."""
+        game = cube("1 2", {"cards": "YB/RY RYGB GBRY RYGB YGBR GBRY BBBB YB/RY"})
+        position = near_the_end(game, (7, 7), SCENE, "2", ply=9)
+        position = play(game, position, "2 +d4R")
+        assert game.hand(position, "1")[-1] == str(Card.parse("YB/RY"))
+
+        position = play(game, position, "1 claim YB/RY")
+        outcome = game.outcome(position)
+        assert outcome is not None
+        assert (outcome.winners, outcome.reason) == (("1",), "cube.most-cards")
+        assert codes(game, position, "1 claim YB/RY") == {"card-not-in-hand"}
+
     def test_a_third_player_watches_the_play_off(self) -> None:
         """Only the tied players go on."""
         game = cube("1 2 3")
