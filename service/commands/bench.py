@@ -32,3 +32,27 @@ def rules(
     print_table(
         measured.Row.HEAD, (row.texts() for row in measured.rows(chosen, games, seconds, seed))
     )
+
+
+@app.command()
+def crash(
+    writers: Annotated[
+        int, typer.Option(metavar="N", help="How often the storage writer is killed.", min=0)
+    ] = 1000,
+    servers: Annotated[
+        int, typer.Option(metavar="N", help="How often the whole server is killed.", min=0)
+    ] = 50,
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same moments.")] = 1,
+) -> None:
+    """Kill -9 at any moment: no turn that was accepted may be lost."""
+    from service.bench.crash import Crashes, crash_server, crash_writer
+    from service.bench.table import print_table
+
+    found = []
+    if writers:
+        found.append(crash_writer(writers, seed))
+    if servers:
+        found.append(crash_server(servers, seed))
+    print_table(Crashes.HEAD, (crashes.texts() for crashes in found))
+    if not all(crashes.good for crashes in found):
+        raise typer.Exit(1)

@@ -25,8 +25,10 @@ def run(
     data: Data = None,
     open_to_all: OpenToAll = False,
     no_open: NoOpen = False,
+    empty: Annotated[bool, typer.Option("--empty", help="Begin without demo and table.")] = False,
 ) -> None:
     """Open the page for a table, or the demo without one; stop with Ctrl-C."""
+    from service.api.context import Server
     from service.demo import begin_demo
     from service.running import run_page
     from service.tables import begin_table
@@ -38,13 +40,14 @@ def run(
         data=data,
         onlookers="open" if open_to_all else None,
     )
-    run_page(
-        settings,
-        (lambda server: begin_table(server, folder))
-        if folder
-        else (lambda server: begin_demo(server, "kewbz")),
-        browser=not no_open,
-    )
+
+    def begin(server: Server) -> None:
+        if folder:
+            begin_table(server, folder)
+        elif not empty:
+            begin_demo(server, "kewbz")
+
+    run_page(settings, begin, browser=not no_open)
 
 
 def settings_of(**given: Any) -> Any:
