@@ -16,7 +16,6 @@ import numpy as np
 from calibration.camera import Camera
 from sample_images.make.render import Tracer
 from sample_images.make.tables import Table, table_toml, tables
-from vision.virtual.cards import lens_board
 from vision.virtual.placing import USUAL, solids_of, stacks_of
 from vision.virtual.sensor import Gain, metered
 from vision.virtual.studio import Studio, colour_pieces, spare_solids
@@ -99,13 +98,17 @@ class Maker:
         for seed, (shot, solids) in enumerate(shots.items()):
             for name, camera in scene.cameras.items():
                 self.shot(shot, name, camera, solids, seed)
-        for number, (name, camera) in enumerate(scene.cameras.items()):
-            rng = np.random.default_rng([scene.seed, 61, number])
-            for view in range(LENS_VIEWS):
-                card = lens_board(camera, view, rng)
-                if not self.path(f"lens{view:02}", name).exists():
-                    light = self.tracer.trace(camera, (), samples=5, cards=[card], seed=view)
-                    self.save(f"lens{view:02}", name, light, 100 + view)
+        self.lens_views()
+
+    def lens_views(self) -> None:
+        """Drawn by the virtual camera: a lens is the same in any light."""
+        if all(self.path("lens00", name).exists() for name in self.table.scene.cameras):
+            return
+        for name, views in self.studio.lens_views(LENS_VIEWS).items():
+            quality = [cv2.IMWRITE_JPEG_QUALITY, self.table.scene.sensors[name].jpeg]
+            for number, view in enumerate(views):
+                _, data = cv2.imencode(".jpg", view, quality)
+                self.path(f"lens{number:02}", name).write_bytes(data.tobytes())
 
     def shot(
         self, shot: str, name: str, camera: Camera, solids: tuple[Solid, ...], seed: int
@@ -159,7 +162,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("family", choices=["tune", "check"])
     parser.add_argument("table", nargs="*", help="names of tables; all where left out")
-    parser.add_argument("--samples", type=int, default=16, help="paths a picture element")
+    parser.add_argument("--samples", type=int, default=8, help="paths a picture element")
     given = parser.parse_args()
     cv2.setNumThreads(1)
     for table in tables(given.family):

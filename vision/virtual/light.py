@@ -89,9 +89,7 @@ def _down(block: Block, filled: U8, moves: Sequence[tuple[float, float, float]])
             some = np.array(
                 [[1 - part * shrink, 0, part * across], [0, 1 - part * shrink, part * along]]
             )
-            np.maximum(
-                shade, cv2.warpAffine(filled[plane], some, (columns, rows), flags=how), shade
-            )
+            cv2.max(shade, cv2.warpAffine(filled[plane], some, (columns, rows), flags=how), shade)
         light[plane] = cv2.multiply(light[plane], 255 - shade, scale=1 / 255)
         blocked = True
     return light

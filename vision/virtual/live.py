@@ -22,7 +22,7 @@ from vision.virtual.backdrop import BoardPose
 from vision.virtual.figures import Reach, Rod, arm, hand_tip, overlay, person, shadow
 from vision.virtual.placing import USUAL, Layout, Sloppiness
 from vision.virtual.play import Moment, Play, random_bump, rehearse
-from vision.virtual.scene import Kind, Scene
+from vision.virtual.scene import SIZE, Kind, Scene
 from vision.virtual.script import Script, Stretch, parse_script
 from vision.virtual.sensor import Gain, metered
 from vision.virtual.shade import Lighting
@@ -291,9 +291,12 @@ def _covered(
         root[over.where] = root[over.where] * (1 - part) + over.root * part
 
 
-def play_scene(script: Script, board: Board | None = None) -> Scene:
-    """The scene that a script names."""
-    kind = Kind.of(script.record.spec, board or script.record.setup.board)
+def play_scene(script: Script, board: Board | None = None, size: tuple[int, int] = SIZE) -> Scene:
+    """The scene that a script names; the board is the record's where none is given."""
+    record = script.record
+    board = board or record.setup.board or record.spec.board
+    lattice = record.spec.set_up(record.setup).lattice
+    kind = Kind.of(record.spec, replace(board, lattice=lattice))
     family = script.scene.get("family", "tune")
     rig = script.scene.get("rig", "two")
     if family not in ("tune", "check") or rig not in ("one", "two", "three", "corners"):
@@ -306,6 +309,7 @@ def play_scene(script: Script, board: Board | None = None) -> Scene:
         kind,
         family=cast("Literal['tune', 'check']", family),
         rig=cast("Literal['one', 'two', 'three', 'corners']", rig),
+        size=size,
     )
 
 

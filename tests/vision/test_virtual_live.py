@@ -1,0 +1,270 @@
+"""Scripts, plays and virtual cameras as sources."""
+
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rules.pieces import BLOCK
+from rules.record import parse_record
+from rules.registry import find_game
+from rules.stacks import Stacks
+from rules.turn import parse_move
+from vision.errors import SourceError
+from vision.frame import Recorded, Source
+from vision.virtual.games import CALM, Mischief, random_record, random_script
+from vision.virtual.live import VirtualTable, open_table, play_scene, virtual_sources
+from vision.virtual.placing import pieces_of, stacks_of
+from vision.virtual.play import pieces_after, rehearse, undone
+from vision.virtual.script import parse_script
+
+RECORD = """game = kewbz
+size = 8
+players = B Y
+
+B +d4B
+Y +d5Y
+B +c5B +d5B
+Y +c4Y
+Y +c3Y
+"""
+SCRIPT = RECORD.replace(
+    "Y +d5Y\n",
+    "@ scene seed=7 family=tune rig=two pace=2\n@ bump overhead 0.6\n@ lamp 1 0.3\n"
+    "Y +d5Y\n@ passer 1.5\n@ drop side 0.5\n@ turn-board 90 10 -5\n@ hand 9 e5\n",
+)
+SHORT = """game = kewbz
+
+@ scene seed=4 rig=two
+B +d4B
+@ drop side 0.5
+"""
+GAMES = ("kewbz", "qbq", "ksar", "kwinty", "turris", "cube")
+SMALL = (320, 180)
+
+
+def small_table(text: str) -> VirtualTable:
+    """The virtual table of a script with small pictures."""
+    script = parse_script(text)
+    return VirtualTable(play_scene(script, size=SMALL), rehearse(script))
+
+
+class TestScripts:
+    """What a script says and what it may not say."""
+
+    def test_a_plain_record_is_a_script(self) -> None:
+        """A game record plays without a single direction."""
+        script = parse_script(RECORD)
+
+        assert len(script.record.lines) == 5
+        assert not script.directions
+
+    def test_directions_stand_between_turns(self) -> None:
+        """Directions keep their place, the scene its settings, and the record its lines."""
+        script = parse_script(SCRIPT)
+
+        assert [d.words[0] for d in script.directions] == [
+            "bump", "lamp", "passer", "drop", "turn-board", "hand",
+        ]  # fmt: skip
+        assert script.scene == {"seed": "7", "family": "tune", "rig": "two", "pace": "2"}
+        assert [str(line) for line in script.record.lines] == [
+            str(line) for line in parse_record(RECORD).lines
+        ]
+
+    @pytest.mark.parametrize(
+        "line",
+        ["@ jump", "@", "@ lamp one 2", "@ bump overhead", "@ hand 6 z99z", "@ scene sea=4"],
+        ids=["unknown", "empty", "number", "missing", "cell", "setting"],
+    )
+    def test_a_wrong_direction_is_told_with_its_line(self, line: str) -> None:
+        """Mistakes in a script are errors in words that name the line."""
+        with pytest.raises(SourceError, match="line 11"):
+            parse_script(RECORD + "\n" + line)
+
+    def test_a_missing_script_is_told(self, tmp_path: Path) -> None:
+        """A file that is not there is an error in words."""
+        with pytest.raises(SourceError, match="cannot read the script"):
+            open_table(tmp_path / "nothing.txt")
+
+
+class TestPlays:
+    """What happens when, and what is true."""
+
+    def test_the_truth_has_every_turn_with_its_verdict(self) -> None:
+        """An illegal turn is told as such and taken back before the next one."""
+        play = rehearse(parse_script(SCRIPT))
+
+        turns = [e for e in play.truth if e.event == "turn"]
+        assert [e.data["legal"] for e in turns] == [True, True, True, False, True]
+        assert sum(e.event == "taken-back" for e in play.truth) == 1
+        assert sum(e.event == "turned" for e in play.truth) == 1
+        assert [e.t for e in play.truth] == sorted(e.t for e in play.truth)
+        assert play.seconds > play.truth[-1].t
+
+    def test_pieces_stand_as_the_truth_says(self) -> None:
+        """At the time of every turn, no hand is there and its stacks stand on the table."""
+        play = rehearse(parse_script(SCRIPT))
+
+        for event in play.truth:
+            if event.event == "turn":
+                moment = play.moment(event.t + 0.01)
+                standing = stacks_of(play.snapshots[moment.pieces][1])
+                assert standing == Stacks.of(event.data["stacks"])
+                assert not play.busy(event.t + 0.01)
+                assert play.busy(event.t - 0.05)
+
+    @pytest.mark.parametrize("name", GAMES)
+    def test_random_games_of_every_kind_can_be_played(self, name: str) -> None:
+        """Legal turns, kept and taken-back ones follow each other, and the table agrees."""
+        script = random_script(
+            find_game(name), 3, 12, mischief=Mischief(illegal=0.4, kept=0.4, turned=0.2)
+        )
+
+        play = rehearse(script)
+
+        turns = [e for e in play.truth if e.event == "turn"]
+        told = {e.event for e in play.truth}
+        assert len(turns) >= 8
+        assert any(not e.data["legal"] for e in turns)
+        assert "taken-back" in told or "kept" in told
+        for event in turns:
+            moment = play.moment(event.t + 0.01)
+            standing = stacks_of(play.snapshots[moment.pieces][1])
+            assert standing == Stacks.of(event.data["stacks"])
+
+    @pytest.mark.parametrize("name", GAMES)
+    def test_calm_games_are_legal(self, name: str) -> None:
+        """Without mischief every turn of a random game is legal."""
+        play = rehearse(random_script(find_game(name), 5, 10, mischief=CALM))
+
+        assert all(e.data["legal"] for e in play.truth if e.event == "turn")
+
+    def test_equal_seeds_give_equal_games(self) -> None:
+        """A record is a function of its seed."""
+        spec = find_game("kewbz")
+        mischief = Mischief(0.3, 0.5)
+
+        first, second = (random_record(spec, 9, 15, mischief=mischief) for _ in range(2))
+
+        assert str(first) == str(second)
+        assert str(first) != str(random_record(spec, 10, 15, mischief=mischief))
+
+    def test_changes_are_undone(self) -> None:
+        """Whatever hands did, taking it back leads to what stood before."""
+        before = Stacks.of({"a1": "LL", "b1": "D", "c1": "D"})
+        changes, _ = parse_move("+b1~c1L +a1^D -b1~c1 -a1^")
+        pieces = pieces_of(before, [BLOCK])
+        for change in changes[:2]:
+            pieces = pieces_after(pieces, change)
+
+        for change in undone(before, changes[:2]):
+            pieces = pieces_after(pieces, change)
+
+        assert stacks_of(pieces) == before
+
+
+class TestSources:
+    """Virtual cameras as any other source."""
+
+    def test_they_keep_the_protocol(self) -> None:
+        """Each camera is a source with times of its own."""
+        table = small_table(RECORD)
+
+        for name, source in table.sources.items():
+            assert isinstance(source, Source)
+            assert isinstance(source, Recorded)
+            assert source.camera == name
+
+    def test_a_play_gives_the_same_bytes_every_time(self) -> None:
+        """Two runs of one script give equal frames, and so does a second pass."""
+        first, second = (small_table(SHORT).sources["side"] for _ in range(2))
+
+        one = [frame.jpeg for frame in first.frames()]
+        other = [frame.jpeg for frame in second.frames()]
+        again = [frame.jpeg for frame in islice(first.frames(), 60)]
+
+        assert one == other
+        assert one[:60] == again
+        assert len(one) > 100
+
+    def test_frames_follow_each_other_in_time(self) -> None:
+        """Times grow by a fifteenth of a second, but where frames were dropped."""
+        source = small_table(SHORT).sources["side"]
+
+        seconds = np.array([frame.seconds for frame in source.frames()])
+        steps = np.diff(seconds)
+
+        assert np.median(steps) == pytest.approx(1 / 15, abs=1e-3)
+        assert steps.min() > 0.06
+        assert steps.max() > 0.4
+
+    def test_hands_move_and_then_the_table_is_still(self) -> None:
+        """Much of the picture changes while a hand is there, little but noise when it is gone."""
+        table = small_table(SHORT)
+        source = table.sources["overhead"]
+        frames = {round(f.seconds * 15): f for f in source.frames()}
+        moving: list[float] = []
+        still: list[float] = []
+        for number, frame in frames.items():
+            if number + 1 in frames:
+                change = np.abs(frames[number + 1].image.astype(int) - frame.image).max(axis=-1)
+                delay = table.scene.sensors["overhead"].delay_s
+                busy = [table.play.busy(frame.seconds + d - delay) for d in (0, 0.067)]
+                (moving if all(busy) else still if not any(busy) else []).append(
+                    float((change > 40).mean())
+                )
+
+        assert np.percentile(moving, 75) > 0.01
+        assert np.percentile(still, 90) < 0.002
+
+    def test_the_newest_frame_wins(self) -> None:
+        """`latest` follows the clock, skips what was missed, and gives nothing twice."""
+        now = 100.0
+        table = small_table(RECORD)
+        source = table.sources["side"]
+        source._clock = lambda: now
+
+        begun = source.latest()
+        now += 0.5
+        later = source.latest()
+        again = source.latest()
+        now += 1000.0
+        after_the_end = source.latest()
+
+        assert begun is None or begun.seconds < 0.1
+        assert later is not None
+        assert later.seconds > 0.3
+        assert again is None
+        assert after_the_end is not None
+
+    def test_a_bumped_camera_stands_elsewhere(self) -> None:
+        """The true camera of a moment includes bumps; the other camera stays."""
+        table = small_table(SCRIPT)
+        bumped = next(e.t for e in table.truth if e.event == "camera")
+
+        overhead, side = table.sources["overhead"], table.sources["side"]
+        before, after = (overhead.true_camera(bumped + d) for d in (-0.5, 0.5))
+
+        moved = np.abs(before.project((88, 88, 0)) - after.project((88, 88, 0))).max()
+        assert moved > 0.3
+        assert side.true_camera(bumped + 0.5) is table.scene.cameras["side"]
+
+    def test_a_dimmed_lamp_darkens_the_table(self) -> None:
+        """Directly after a lamp was turned down the picture is darker."""
+        table = small_table(SHORT.replace("@ drop side 0.5", "@ lamp 1 0.2"))
+        source = table.sources["overhead"]
+        cue = table.play.cues[0].start + table.scene.sensors["overhead"].delay_s
+
+        frames = list(source.frames())
+        before = [f.image.mean() for f in frames if cue - 0.3 < f.seconds < cue]
+        after = [f.image.mean() for f in frames if cue < f.seconds < cue + 0.2]
+
+        assert np.mean(after) < 0.9 * np.mean(before)
+
+    def test_a_file_plays(self, tmp_path: Path) -> None:
+        """`virtual:FILE` opens a record or a script."""
+        path = tmp_path / "game.txt"
+        path.write_text(SCRIPT, "utf-8")
+
+        assert set(virtual_sources(path)) == {"overhead", "side"}
