@@ -135,7 +135,8 @@ def mutated(game: Game[Any], turn: Turn, rng: random.Random) -> Turn:
         elif kind == 3 and change.add:
             changes[at] = change._replace(letter=rng.choice(letters))
         else:
-            changes.append(change._replace(add=not change.add))
+            letter = "" if change.add else change.letter or rng.choice(letters)
+            changes.append(change._replace(add=not change.add, letter=letter))
     return Turn(turn.player, tuple(changes))
 
 
