@@ -308,8 +308,9 @@ class KsarGame:
 
     def next_player(self, position: KsarPosition, turn: Turn) -> str:
         """The other one; after a piece of the wrong colour, the opponent of that colour."""
-        letters = [c.letter for c in turn.changes if c.add and c.letter in COLOURS]
-        return self._other[letters[0] if letters else position.player]
+        letters = [c.letter for c in turn.changes if c.add]
+        movers = [p for p in (*letters, turn.player, position.player) if p in self._other]
+        return self._other[movers[0]]
 
     def impossible(self, stacks: Stacks) -> tuple[Break, ...]:
         """The invariants of every position: whole pieces, contacts, equal heights, counts."""

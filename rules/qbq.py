@@ -254,7 +254,8 @@ class QbqGame:
             return Verdict(said.breaks, None, said.owed, said.unfinished)
         heights, odd = position.layout.heights(said.after)
         player = self._next[position.player]
-        return Verdict((), self._position(player, heights, odd, position.layout, position.trail))
+        after = self._position(player, heights, odd, position.layout, position.trail)
+        return Verdict((), after, () if self._decided(after) else said.owed)
 
     def _cubes_only(self, turn: Turn) -> bool:
         """Whether the turn is made of single cubes of those who play."""
@@ -275,9 +276,6 @@ class QbqGame:
 
     def readings(self, position: QbqPosition, stacks: Stacks) -> tuple[Turn, ...]:
         """The actions with this result; a lone new cube can have been inserted elsewhere first."""
-        if stacks == position.stacks:
-            idle = Turn(position.player)
-            return (idle,) if self.judge(position, idle).legal else ()
         turns = turns_between(self._table(position), stacks, self.lattice)
         judged = {turn: self.judge(position, turn) for turn in turns}
         # turns with the same effect are one: the first will do
@@ -305,6 +303,8 @@ class QbqGame:
         before = position.stacks
         later: list[Turn] = []
         player = self._next[position.player]
+        if next(self._moves(position), None) is None:
+            yield Turn(position.player)
         for after, mixed, move in self._legal(position):
             if after[seat] & ~loose != wanted:
                 continue
@@ -324,8 +324,9 @@ class QbqGame:
 
     def next_player(self, position: QbqPosition, turn: Turn) -> str:
         """The next one clockwise, after cubes of another player whoever comes after him."""
-        placed = [c.letter for c in turn.changes if c.add and c.letter in self._next]
-        return self._next[placed[0] if placed else position.player]
+        placed = [c.letter for c in turn.changes if c.add]
+        movers = [p for p in (*placed, turn.player, position.player) if p in self._next]
+        return self._next[movers[0]]
 
     def impossible(self, stacks: Stacks) -> tuple[Break, ...]:
         """The invariants of every position: one colour a stack, nine cubes a player."""
@@ -414,4 +415,5 @@ SPEC = GameSpec(
     sizes=(4, 12),
     make=QbqGame,
     details=tuple(f"corner.{letter}" for letter in "BGOR"),
+    mendable=("relocation-missing",),
 )

@@ -135,12 +135,9 @@ def meant(handled: Handled, stacks: Mapping[Cell, str], board: Lattice) -> list[
 
 
 def _insertions(handled: Handled) -> list[Action]:
-    """The inserted cube is either of two; a cube put straight back is the relocated one."""
+    """The inserted cube is either of two."""
     one, two = handled.added
     (src,) = handled.taken
-    if handled.put_back:
-        back = handled.put_back[0]
-        return [Insert(two if one == back else one, src, back)]
     return [Insert(one, src, two), Insert(two, src, one)]
 
 

@@ -39,7 +39,7 @@ def opinion(table: Table, handled: Handled, lattice: Lattice, *, in_order: bool)
         return Opinion(breaks, handled.after, _may_follow(table, handled))
     breaks, action = min(judged, key=lambda told: len(told[0]))
     if not breaks:
-        return Opinion((), handled.after)
+        return Opinion((), handled.after, owed=_still_allowed(table, action))
     if in_order:
         breaks, action = judged[0]
     unfinished = _may_follow(table, handled)
@@ -61,12 +61,12 @@ def _foreign_hands(handled: Handled, lattice: Lattice) -> tuple[Break, ...]:
 def _actions(table: Table, handled: Handled, lattice: Lattice) -> list[Action]:
     """The actions that the changes can be; a lone new cube depends on who has cubes."""
     found = meant(handled, table.stacks, lattice)
-    if not table.view.cubes:
-        at = _lone_cube(handled)
-        return [Enter(at)] if at else found
-    lone = next((action.at for action in found if isinstance(action, Add)), None)
-    if lone and handled.fresh:
-        found = [*_detour(table, lone), *found]  # the cube came in elsewhere and was moved on
+    lone = _lone_cube(handled)
+    if lone and not table.view.cubes:
+        return [Enter(lone)]
+    if lone and handled.taken:
+        # something was relocated, with the effect of a cube that came in elsewhere and moved on
+        found += _detour(table, lone)
     return found
 
 
@@ -74,7 +74,7 @@ def _lone_cube(handled: Handled) -> Cell | None:
     """The cell of the only new cube, whatever way it took."""
     net = list((Counter(handled.added) - Counter(handled.taken)).elements())
     alone = len(net) == 1 and len(handled.added) == len(handled.taken) + 1
-    return net[0] if alone and not handled.captured else None
+    return net[0] if alone and not (handled.captured or handled.hollow) else None
 
 
 def _detour(table: Table, dst: Cell) -> list[Action]:
@@ -84,6 +84,13 @@ def _detour(table: Table, dst: Cell) -> list[Action]:
         return []
     cell = table.board.cell_of[at]
     return [Insert(cell, cell, dst)]
+
+
+def _still_allowed(table: Table, action: Action) -> tuple[Owed, ...]:
+    """A relocation, where all that can be seen of a legal turn is one new cube."""
+    if not isinstance(action, Insert) or action.at != action.src:
+        return ()
+    return (Owed(table.position.player, "relocate", ((action.dst, 1),)),)
 
 
 # --- unfinished turns ------------------------------------------------------------------------
