@@ -3,7 +3,7 @@
 Densities are over the colour space of `calibration.colour_space`, relative to the local light.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -59,11 +59,12 @@ class CameraEye:
 class LookSettings:
     """Shapes of the densities; brightness in logarithms of light, hue in the same unit."""
 
-    piece_lit: float = 0.62  # share of a piece's pixels that look as calibrated
-    piece_shaded: float = 0.27  # share in shadow: darker by about half, of less certain hue
+    piece_lit: float = 0.50  # share of a piece's pixels that look as calibrated
+    piece_shaded: float = 0.38  # share in shadow: darker by about half, of less certain hue
     shade: float = -0.45
     shade_spread: float = 0.45
     shade_hue: float = 0.09  # added to the hue's spread
+    gloss: float = 0.15  # how much of its hue a face may lose or gain, one standard deviation
     piece_deep: float = 0.08  # share in the dark between pieces, tinted by them
     deep: float = -1.5
     deep_spread: float = 0.8
@@ -98,7 +99,8 @@ class RayLooks:
     nothing_edge: Floats32
     weight: Floats32
     change: Floats32
-    values: Floats32
+    light: Floats32  # (N, 3) of the pixels, as if the light were that of the empty picture
+    values: Floats32  # (N, 3) the same in colour space, as if the board were lit evenly
 
 
 class EyeLooks:
@@ -114,10 +116,6 @@ class EyeLooks:
         light = light_terms(rays.ground_mm, board.lattice.size_mm) @ eye.colours.light
         self._dimming = np.exp(-light)[:, None]
         self._faces = sorted({*np.unique(rays.face).tolist(), *np.unique(rays.other).tolist()})
-        self._hues = [
-            [hue_when_darker(eye.colours.mean[c, f], _BRIGHTNESSES) for f in range(len(FACES))]
-            for c in range(len(eye.colours.letters))
-        ]
         self._empty: Floats32 | None = None
         if eye.empty is not None:
             smooth = cv2.blur(eye.empty, (3, 3))
@@ -148,38 +146,61 @@ class EyeLooks:
             change = self.change_of_light(image)
         light = light_of(pixels) / gains_of(change)
         values = of_light(light)
+        even = of_light(light * self._dimming)
         contrast = np.digitize(_contrast(smooth, self._rays.px), CONTRASTS)
         noise = (cfg.noise * np.exp(-values[:, 0])) ** 2
         return RayLooks(
-            piece=self._pieces(of_light(light * self._dimming), noise),
+            piece=self._pieces(even, self._eye.colours),
             nothing=self._nothing(values, light, noise),
             edge=_ON_PIECE[:, contrast],
             nothing_edge=self._edge_of_nothing[np.arange(len(contrast)), contrast],
             weight=np.array(cfg.clip_weight, dtype=np.float32)[clipped_channels(pixels)],
             change=change,
-            values=values,
+            light=light,
+            values=even,
         )
 
-    def _pieces(self, values: Floats32, noise: Floats32) -> Floats32:
-        cfg, colours = self._settings, self._eye.colours
+    def again(self, looks: RayLooks, colours: CameraColours) -> RayLooks:
+        """The same picture with other colours of the pieces."""
+        return replace(looks, piece=self._pieces(looks.values, colours))
+
+    def _pieces(self, values: Floats32, colours: CameraColours) -> Floats32:
+        cfg = self._settings
         many = len(colours.letters)
+        noise = (cfg.noise * np.exp(-values[:, 0])) ** 2
         found = np.zeros((many, len(FACES), len(values)), dtype=np.float32)
         place = ((values[:, 0] - _DARK) / _STEP).astype(np.int32).clip(0, len(_BRIGHTNESSES) - 1)
         for c in range(many):
             for f in self._faces:
                 off = values[:, 0] - colours.mean[c, f, 0]
                 bright, hue = colours.spread[c, f]
-                far_hue = ((values[:, 1:] - self._hues[c][f].take(place, axis=0)) ** 2).sum(axis=1)
-                own = cfg.piece_lit * _density(off, far_hue, bright, hue, noise)
+                hues = hue_when_darker(colours.mean[c, f], _BRIGHTNESSES)
+                far = values[:, 1:] - hues.take(place, axis=0)
+                # Gloss adds white light: hues differ most along the line to grey.
+                strong = float(np.hypot(*colours.mean[c, f, 1:])) + 1e-6
+                u, v = colours.mean[c, f, 1:] / strong
+                along = (far[:, 0] * u + far[:, 1] * v) ** 2
+                across = (far[:, 1] * u - far[:, 0] * v) ** 2
+                gloss = cfg.gloss * strong
+                own = cfg.piece_lit * _density(
+                    off, along, bright, np.hypot(hue, gloss), noise, across, hue
+                )
+                shade_hue = np.hypot(hue, cfg.shade_hue)
                 own += cfg.piece_shaded * _density(
                     off - cfg.shade,
-                    far_hue,
+                    along,
                     np.hypot(bright, cfg.shade_spread),
-                    np.hypot(hue, cfg.shade_hue),
+                    np.hypot(shade_hue, gloss),
                     noise,
+                    across,
+                    shade_hue,
                 )
                 own += cfg.piece_deep * _density(
-                    off - cfg.deep, far_hue, cfg.deep_spread, np.hypot(hue, cfg.deep_hue), noise
+                    off - cfg.deep,
+                    along + across,
+                    cfg.deep_spread,
+                    np.hypot(hue, cfg.deep_hue),
+                    noise,
                 )
                 found[c, f] = own
         found += cfg.anything * cfg.anything_density
@@ -220,12 +241,21 @@ def _density(
     bright_spread: Floats32 | float,
     hue_spread: Floats32 | float,
     noise: Floats32,
+    across: Floats32 | None = None,
+    across_spread: float = 0.0,
 ) -> Floats32:
-    """A normal density over brightness and the two hue axes, widened by the pixel's noise."""
+    """A normal density over brightness and the two hue axes, widened by the pixel's noise.
+
+    `far_hue` is the squared distance in hue, or, with `across`, only that along one direction.
+    """
     wide = bright_spread * bright_spread + noise
     around = hue_spread * hue_spread + noise
     exponent = bright * bright / wide + far_hue / around
-    return np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide) * around)
+    if across is None:
+        return np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide) * around)
+    other = across_spread * across_spread + noise
+    exponent += across / other
+    return np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide * around * other))
 
 
 def _local_spread(image: ImageBGR, at: tuple[NDArray[np.int32], ...]) -> tuple[Floats32, Floats32]:

@@ -85,11 +85,17 @@ def _footprints(width: int, depth: int, lattice: Lattice) -> Iterator[tuple[int,
 class Placing:
     """Pieces on the lattice, and the search for better ones."""
 
-    def __init__(self, kit: Kit, position: Position, settings: PlacingSettings) -> None:
+    def __init__(
+        self,
+        kit: Kit,
+        position: Position,
+        settings: PlacingSettings,
+        pieces: Iterable[Spot] = (),
+    ) -> None:
         self.kit = kit
         self.position = position
         self.settings = settings
-        self.owner: dict[int, Spot] = {}  # column -> the piece on it
+        self.owner = {c: spot for spot in pieces for c in spot.columns}  # the piece on a column
 
     def climb(self, within: NDArray[np.bool_] | None = None) -> None:
         """Puts, replaces and takes away pieces until nothing gains any more."""

@@ -5,7 +5,7 @@ It knows the lattice, the board, the kit and the cameras, and no game by name.
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,13 +14,14 @@ from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.pieces import KitPiece
 from rules.stacks import Stacks
+from vision.adapt import AdaptSettings, adapted
 from vision.certainty import CellDoubt, CertaintySettings, Doubts
 from vision.columns import RayTable
 from vision.errors import NoPicture
 from vision.evidence import Evidence, SearchSettings, State, View
-from vision.likelihood import CameraEye, EyeLooks, ImageBGR, LookSettings
+from vision.likelihood import CameraEye, EyeLooks, ImageBGR, LookSettings, RayLooks
 from vision.nudge import NudgeSettings, nudge
-from vision.placing import Kit, Placing, PlacingSettings
+from vision.placing import Kit, Placing, PlacingSettings, Spot
 from vision.position import Position
 from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
@@ -34,6 +35,7 @@ class ReaderSettings:
     rays: RaySettings = field(default_factory=RaySettings)
     looks: LookSettings = field(default_factory=LookSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
+    adapt: AdaptSettings = field(default_factory=AdaptSettings)
     nudge: NudgeSettings = field(default_factory=NudgeSettings)
     certainty: CertaintySettings = field(default_factory=CertaintySettings)
 
@@ -80,17 +82,15 @@ class Reader:
         both are where the search begins, and what is believed of places that nobody sees.
         """
         begin = time.perf_counter()
-        evidence = self._evidence(images)
+        looks = self._look(images)
         seen = time.perf_counter()
-        position = Position(evidence, self._state(last) if last else self._empty())
-        if self._kit is not None:
-            placing = Placing(self._kit, position, PlacingSettings())
-            placing.climb()
-            placing.shake(tries=12)
-            gains = position.columns_gain()
-        else:
-            gains = climb(position)
-            gains = shake(position, gains, tries=8)
+        position = Position(self._evidence(looks), self._state(last) if last else self._empty())
+        pieces = self._search(position)
+        if last is None:
+            # The pieces themselves tell how they look in this light.
+            position = self._adapted(position, looks)
+            self._search(position, pieces)
+        gains = position.columns_gain()
         found = time.perf_counter()
         doubts = Doubts(position, gains, self.settings.certainty)
         suspects = doubts.suspects()
@@ -110,19 +110,41 @@ class Reader:
             score=position.score,
         )
 
-    def _evidence(self, images: Mapping[str, ImageBGR]) -> Evidence:
+    def _look(self, images: Mapping[str, ImageBGR]) -> dict[str, RayLooks]:
         known = [name for name in self.cameras if name in images]
         if not known:
             raise NoPicture(
                 f"no picture of the cameras {', '.join(self.cameras)}; "
                 "give one picture of at least one of them"
             )
-        views: list[View] = []
-        for name in known:
-            looks = self._looks[name].read(self._fitting(name, images[name]))
-            table = self._tables[name]
-            views.append(View.of(table, looks, self.settings.search))
+        return {name: self._looks[name].read(self._fitting(name, images[name])) for name in known}
+
+    def _evidence(self, looks: Mapping[str, RayLooks]) -> Evidence:
+        views = [
+            View.of(self._tables[name], own, self.settings.search) for name, own in looks.items()
+        ]
         return Evidence(views, self.lattice, len(self.letters), self.settings.search)
+
+    def _search(self, position: Position, pieces: Iterable[Spot] = ()) -> set[Spot]:
+        """Finds the best state; the pieces that it consists of where they are whole ones."""
+        if self._kit is None:
+            shake(position, climb(position), tries=8)
+            return set()
+        placing = Placing(self._kit, position, PlacingSettings(), pieces)
+        placing.climb()
+        placing.shake(tries=12)
+        return placing.pieces()
+
+    def _adapted(self, position: Position, looks: Mapping[str, RayLooks]) -> Position:
+        """The same position, seen with colours that follow this picture."""
+        nudge(position, self.settings.nudge)
+        followed: dict[str, RayLooks] = {}
+        for (name, own), sight in zip(looks.items(), position.sights, strict=True):
+            colours = adapted(
+                sight, own.values, self.cameras[name].colours, self.settings.adapt
+            )
+            followed[name] = self._looks[name].again(own, colours)
+        return Position(self._evidence(followed), position.state[:-1])
 
     def _fitting(self, name: str, image: ImageBGR) -> ImageBGR:
         width, height = self.cameras[name].camera.size

@@ -1,0 +1,78 @@
+"""Colours follow the picture: means and spreads of faces, measured again on what was read.
+
+A face that was not seen at calibration, a lamp that moved, a tower that stands nearer to the
+light: all show on the pieces themselves. Changes are bounded, so that a wrong reading cannot turn
+one colour into another.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.colour import FACES, CameraColours
+from calibration.colour_space import Floats32
+from vision.position import Sight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptSettings:
+    """How quickly and how far colours follow."""
+
+    calibrated: float = 25.0  # rays that a measured face is worth
+    guessed: float = 6.0  # rays that a predicted face is worth
+    bound: tuple[float, float] = (0.5, 0.16)  # of brightness and hue, from where it was measured
+    bound_guessed: tuple[float, float] = (0.8, 0.3)
+    least_spread: tuple[float, float] = (0.15, 0.05)
+    hue_reach: float = 0.45  # pixels further from their colour show something else
+    least_rays: int = 8
+
+
+def adapted(
+    sight: Sight, values: Floats32, colours: CameraColours, settings: AdaptSettings
+) -> CameraColours:
+    """The colours of one camera after a picture, given what was read in it.
+
+    `values` are the pixels of the rays, relative to the local light.
+    """
+    table = sight.table
+    colour = sight.state[table.rays.unit]
+    surely = sight.colour.through[:-1] * sight.part[:-1] > 0.9
+    surely &= (colour > 0) & (table.rays.zone >= 2) & (table.rays.share > 0.95)
+    surely &= sight.view.sharp[table.entry_ray] > 0.9
+    entries = np.flatnonzero(surely)
+    letter, face = colour[entries] - 1, table.rays.face[entries]
+    seen = values[table.entry_ray[entries]]
+    mean, spread = colours.mean.copy(), colours.spread.copy()
+    for c in range(len(colours.letters)):
+        for f in range(len(FACES)):
+            here = seen[(letter == c) & (face == f)]
+            if len(here) >= settings.least_rays:
+                _follow(here, c, f, colours, settings, mean, spread)
+    return replace(colours, mean=mean, spread=spread)
+
+
+def _follow(
+    here: Floats32,
+    c: int,
+    f: int,
+    colours: CameraColours,
+    settings: AdaptSettings,
+    mean: NDArray[np.float32],
+    spread: NDArray[np.float32],
+) -> None:
+    known = bool(colours.seen[c, f])
+    start = colours.mean[c, f]
+    near = np.abs(here[:, 1:] - start[1:]).max(axis=1) < settings.hue_reach
+    here = here[near]
+    if len(here) < settings.least_rays:
+        return
+    middle = np.median(here, axis=0)
+    trust = len(here) / (len(here) + (settings.calibrated if known else settings.guessed))
+    bright, hue = settings.bound if known else settings.bound_guessed
+    bounds = np.array([bright, hue, hue])
+    mean[c, f] = start + np.clip(trust * (middle - start), -bounds, bounds)
+    off = np.abs(here - middle)
+    measured = 1.48 * np.array([np.median(off[:, 0]), np.median(off[:, 1:])])
+    measured = np.maximum(measured, settings.least_spread)
+    spread[c, f] += trust * (measured - spread[c, f])
