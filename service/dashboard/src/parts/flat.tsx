@@ -57,7 +57,7 @@ export function FlatBoard({ info, view, onCell }: Props) {
           key={`${file},${row}`}
           data-at={`${file},${row}`}
           role={onCell ? "button" : "img"}
-          tabIndex={onCell ? 0 : undefined}
+          tabindex={onCell ? 0 : undefined}
           aria-label={t("board.cell", { cell: name, stack: words })}
           class={`cell${onCell ? " tappable" : ""}`}
           transform={`translate(${x} ${y})`}

@@ -1,0 +1,231 @@
+"""The page in a browser: what players see and do while they play."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rules.stacks import Stacks
+from service.follower import Seen
+from service.session import GameSession
+from tests.service.page.conftest import DESKTOP, PHONE, Opener, Site, play, see
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+
+
+@pytest.fixture
+def session(site: Site) -> GameSession:
+    """A game of three turns."""
+    session = site.session()
+    play(session)
+    return session
+
+
+def turns(page: Page) -> list[str]:
+    """The numbers of the turns in the list, the newest first."""
+    return page.locator(".turns .n").all_inner_texts()
+
+
+@SIZES
+def test_turns_appear_as_they_happen(
+    visit: Opener, session: GameSession, size: dict[str, int]
+) -> None:
+    """The list, the score and whose turn it is follow each event, without reloading."""
+    page = visit("/", size)
+    expect(page.locator(".score.moves")).to_contain_text("Yellow")
+    assert turns(page) == ["3", "2", "1"]
+
+    see(session, d4="B", d5="YB", c5="B", e6="Y")
+
+    expect(page.locator(".turns li").first).to_contain_text("e6")
+    expect(page.locator(".score.moves")).to_contain_text("Ada")
+    assert turns(page) == ["4", "3", "2", "1"]
+
+
+@SIZES
+def test_the_board_stands_in_three_dimensions(
+    visit: Opener, session: GameSession, size: dict[str, int]
+) -> None:
+    """The 3D board is drawn, and can be turned and zoomed with keys."""
+    page = visit("/", size)
+    stage = page.locator(".stage")
+    expect(stage.locator("canvas")).to_be_visible()
+    page.wait_for_timeout(800)
+    before = stage.screenshot()
+
+    stage.focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("+")
+    page.wait_for_timeout(800)
+
+    assert stage.screenshot() != before
+
+
+@SIZES
+def test_a_broken_rule_is_told_in_words(
+    visit: Opener, session: GameSession, size: dict[str, int]
+) -> None:
+    """An illegal turn is alerted with its sentence, its rule, and a way to let it stand."""
+    page = visit("/", size)
+    see(session, d4="B", d5="YB", c5="B", h1="Y")
+    alert = page.locator(".breach")
+    expect(alert).to_contain_text("Turn 4 of Yellow is against the rules")
+    expect(alert).to_contain_text("h1")
+    expect(alert.get_by_role("link", name="The rule").first).to_have_attribute(
+        "href", re.compile("/rules/kewbz")
+    )
+    place = alert.bounding_box()
+    assert place is not None
+    assert place["y"] < size["height"], "one must not have to scroll to it"
+
+    alert.get_by_role("button", name="Let it stand").click()
+
+    expect(alert).to_have_count(0)
+    expect(page.locator(".turns li").first).to_contain_text("let stand")
+
+
+def test_what_is_owed_is_told(visit: Opener, session: GameSession) -> None:
+    """While a hand fetches the second piece, the page says which and where."""
+    page = visit("/")
+
+    see(session, d4="B", d5="YB", c5="B", b5="Y")
+
+    expect(page.locator(".owed")).to_contain_text(re.compile(r"Yellow: .* on "))
+
+
+def test_a_misread_cell_is_corrected_by_keyboard(visit: Opener, site: Site) -> None:
+    """Tap a cell, say what stands there: later turns and scores change."""
+    session = site.session()
+    see(session)
+    see(session, h8="B")
+    see(session, h8="B", d5="Y")
+    page = visit("/")
+    expect(page.locator(".breach")).to_be_visible()
+    page.get_by_role("button", name="Flat board").click()
+    for cell, add in (("h8", False), ("d4", True)):
+        page.get_by_role("button", name="Correct").click()
+        page.get_by_role("button", name=re.compile(f"^{cell}:")).press("Enter")
+        dialog = page.get_by_role("dialog")
+        if add:
+            dialog.get_by_role("button", name="Add blue").press("Enter")
+        else:
+            dialog.get_by_role("button", name="Empty").press("Enter")
+        dialog.get_by_label("It has been so").select_option("1")
+        dialog.get_by_role("button", name="Save").press("Enter")
+        expect(dialog).to_have_count(0)
+
+    expect(page.locator(".breach")).to_have_count(0)
+    expect(page.locator(".turns li")).to_have_count(2)
+    assert [t["move"] for t in session.state.turns] == ["+d4B", "+d5Y"]
+
+
+def test_doubt_is_answered_with_one_tap(visit: Opener, site: Site) -> None:
+    """A question shows its choices; the answer is judged."""
+    session = site.session()
+    see(session)
+    see(session, d4="B")
+    doubt = {"d5": {"B": 0.6, "Y": 0.4}}
+    session.observed(Seen(Stacks.of({"d4": "B", "d5": "B"}), doubt, certainty=0.6))
+    page = visit("/", PHONE)
+
+    page.locator(".question").get_by_role("button", name="yellow").click()
+
+    expect(page.locator(".question")).to_have_count(0)
+    assert session.state.turns[-1]["move"] == "+d5Y"
+
+
+def test_undo_pause_and_resume(visit: Opener, session: GameSession) -> None:
+    """The buttons do what they say, and only while they make sense."""
+    page = visit("/")
+    page.on("dialog", lambda dialog: dialog.accept())
+
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".turns li")).to_have_count(2)
+    see(session, d4="B", d5="Y")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".alerts")).to_contain_text("Anything may be touched")
+    page.get_by_role("button", name="Go on").click()
+
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+
+
+def test_legal_places_are_shown_on_demand(visit: Opener, session: GameSession) -> None:
+    """Exactly the cells that the rules allow are marked."""
+    page = visit("/")
+    page.get_by_role("button", name="Flat board").click()
+    expect(page.locator(".mark-legal")).to_have_count(0)
+
+    page.get_by_role("button", name="Legal places").click()
+
+    cells = {cell for turn in session.legal() for cell in turn["cells"]}
+    expect(page.locator(".mark-legal")).to_have_count(len(cells))
+
+
+@SIZES
+def test_restore_lists_missing_and_surplus_pieces(
+    visit: Opener, session: GameSession, size: dict[str, int]
+) -> None:
+    """After an accident the page says piece by piece what to put back."""
+    session.pause()
+    page = visit(f"/t/{session.id}/restore", size)
+    expect(page.locator(".good")).to_be_visible()
+
+    see(session, d4="B", d5="Y", c6="B", c5="B")
+
+    expect(page.locator(".marks.missing li")).to_have_text(re.compile("blue on d5, level 2"))
+    expect(page.locator(".marks.surplus li")).to_have_text(re.compile("blue on c6, level 1"))
+    expect(page.get_by_role("button", name="Go on")).to_be_disabled()
+
+
+def test_replay_goes_through_the_game(visit: Opener, session: GameSession) -> None:
+    """Slider and buttons show each turn; the game can be taken along."""
+    page = visit(f"/t/{session.id}/replay?turn=1")
+    expect(page.locator(".side")).to_contain_text("Turn 1 of 3")
+
+    page.get_by_role("button", name="Next turn").click()
+    expect(page.locator(".side")).to_contain_text("Turn 2 of 3")
+    page.get_by_role("slider").fill("0")
+    expect(page.locator(".player")).to_contain_text("Start")
+    with page.expect_download() as file:
+        page.get_by_role("link", name="Save as file").click()
+    with page.expect_download() as picture:
+        page.get_by_role("button", name="Share as picture").click()
+
+    assert file.value.suggested_filename.endswith(".kiebitz")
+    assert picture.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_restarted_server_goes_on(visit: Opener, session: GameSession, site: Site) -> None:
+    """The page says that the connection is lost, comes back by itself, and misses nothing."""
+    page = visit("/")
+    expect(page.locator(".turns li")).to_have_count(3)
+
+    site.stop()
+    expect(page.locator(".strip.bad")).to_contain_text("Connection lost")
+    site.start()
+    again = site.sessions.get(session.id).session
+    see(again, d4="B", d5="YB", c5="B", e6="Y")
+
+    expect(page.locator(".turns li")).to_have_count(4, timeout=20_000)
+    expect(page.locator(".strip.bad")).to_have_count(0)
+    site.problems.clear()  # the browser logs each try to connect
+
+
+def test_the_end_is_told(visit: Opener, site: Site) -> None:
+    """The winner is named with the reason."""
+    session = site.session(rules={"supply": 1})
+    see(session)
+    see(session, d4="B")
+    page = visit("/")
+
+    expect(page.locator(".ending")).to_be_visible()
+
+
+def test_the_scoreboard_for_streams_is_transparent(visit: Opener, session: GameSession) -> None:
+    """Streaming software gets score and last turn on nothing."""
+    page = visit("/overlay")
+
+    expect(page.locator(".overlay-page")).to_contain_text("Ada")
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == "rgba(0, 0, 0, 0)"
