@@ -133,9 +133,11 @@ class Judge:
         """A pass, or a block of the opponent taken before the own one is put down."""
         if deed.takes:
             cells = named_cells(*(step.change for step in deed.takes))
+            early = self.can_precede(position, deed.takes)
             return Verdict(
                 (Break("turris.malformed", cells),),
-                unfinished=self.can_precede(position, deed.takes),
+                owed=(Owed(position.player, "bonus", ()),) if early else (),
+                unfinished=early,
                 kept=self._kept(position, deed),
             )
         if self.house.can_place(position):
