@@ -7,6 +7,7 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,17 @@ import cv2
 import numpy as np
 
 from calibration.camera import Camera
+from sample_images.make.excerpts import NAME, excerpt_json, excerpt_script, keys
 from sample_images.make.render import Tracer
 from sample_images.make.tables import Table, table_toml, tables
+from vision.virtual.live import VirtualTable
 from vision.virtual.placing import USUAL, solids_of, stacks_of
-from vision.virtual.sensor import Gain, metered
+from vision.virtual.play import rehearse
+from vision.virtual.sensor import Development, Gain, metered
 from vision.virtual.studio import Studio, colour_pieces, spare_solids
 from vision.virtual.values import F32, Solid
 
+KEY_JPEG = 90
 LENS_VIEWS = 6
 POSITIONS = 10
 
@@ -110,6 +115,39 @@ class Maker:
                 _, data = cv2.imencode(".jpg", view, quality)
                 self.path(f"lens{number:02}", name).write_bytes(data.tobytes())
 
+    def excerpt(self) -> None:
+        """The keyframes of a short game, traced but without noise, and the files to play them."""
+        table, folder = self.table, self.table.folder / "excerpt"
+        folder.mkdir(exist_ok=True)
+        script = excerpt_script(table, table.excerpt)
+        play = rehearse(script)
+        (folder / "script.txt").write_text(str(script), "utf-8")
+        (folder / NAME).write_text(excerpt_json(table, play, table.excerpt), "utf-8")
+        virtual = VirtualTable(table.scene, play)
+        for name in table.excerpt:
+            quiet = replace(table.scene.sensors[name], noise=0.0, blotch=0.0, jpeg=KEY_JPEG)
+            development = Development(quiet, table.scene.cameras[name].size, 0)
+            for key in {key.name: key for key in keys(play)}.values():
+                path = folder / f"{key.name}.{name}.jpg"
+                if path.exists():
+                    continue
+                start = time.perf_counter()
+                moment = play.moment(key.at)
+                arms = virtual.reaching(moment)
+                light = self.tracer.trace(
+                    virtual.camera(name, moment)[1],
+                    [*virtual.solids(moment), *(s for _, held in arms for s in held)],
+                    samples=self.samples,
+                    rods=[rod for rods, _ in arms for rod in rods],
+                    lamps=virtual.room(moment),
+                    pose=moment.pose,
+                    seed=int(key.name[3:]),
+                )
+                root = development.exposed(light)
+                picture = development.developed(root, self.gain(name), np.random.default_rng(0))
+                path.write_bytes(development.compressed(picture))
+                _say(f"{table.family}/{table.name} {path.stem}", start)
+
     def shot(
         self, shot: str, name: str, camera: Camera, solids: tuple[Solid, ...], seed: int
     ) -> None:
@@ -119,9 +157,7 @@ class Maker:
         start = time.perf_counter()
         light = self.tracer.trace(camera, solids, samples=self.samples, seed=seed)
         self.save(shot, name, light, seed)
-        took = time.perf_counter() - start
-        said = f"{self.table.family}/{self.table.name} {shot}.{name}: {took:.1f} s"
-        print(said, file=sys.stderr, flush=True)  # noqa: T201  # a program of its own
+        _say(f"{self.table.family}/{self.table.name} {shot}.{name}", start)
 
     def truth(self) -> dict[str, Any]:
         """What the pictures show: cameras, stacks, and the parts of the scene."""
@@ -157,17 +193,28 @@ def camera_json(camera: Camera) -> dict[str, Any]:
     }
 
 
+def _say(what: str, start: float) -> None:
+    took = time.perf_counter() - start
+    print(f"{what}: {took:.1f} s", file=sys.stderr, flush=True)  # noqa: T201  # a program
+
+
 def main() -> int:
     """Makes what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("family", choices=["tune", "check"])
     parser.add_argument("table", nargs="*", help="names of tables; all where left out")
-    parser.add_argument("--samples", type=int, default=8, help="paths a picture element")
+    parser.add_argument("--samples", type=int, default=6, help="paths a picture element")
+    parser.add_argument("--excerpts", action="store_true", help="the recorded excerpts instead")
     given = parser.parse_args()
     cv2.setNumThreads(1)
     for table in tables(given.family):
-        if not given.table or table.name in given.table:
-            Maker(table, given.samples).make()
+        if given.table and table.name not in given.table:
+            continue
+        maker = Maker(table, given.samples)
+        if not given.excerpts:
+            maker.make()
+        elif table.excerpt:
+            maker.excerpt()
     return 0
 
 

@@ -27,7 +27,7 @@ def denoised(layers: F32) -> F32:
 def _without_sparks(light: F32) -> F32:
     """Single samples far brighter than all around are held down."""
     around = cv2.blur(light, (5, 5))
-    return np.minimum(light, 3.0 * around + 0.02)
+    return f32(np.minimum(light, 3.0 * around + 0.02))
 
 
 def _smoothed(light: F32, albedo: F32, normal: F32, depth: F32, step: int) -> F32:

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.virtual.values import F32, F64, Solid, f32
+from vision.virtual.backdrop import BoardPose
+from vision.virtual.values import F32, F64, Paint, Solid, f32
 
 _SEGMENTS = 3
 Faces = NDArray[np.int32]
@@ -70,11 +71,11 @@ def box(solid: Solid, picture_mm: float) -> Mesh:
     for axis in range(3):
         for sign in (-1.0, 1.0):
             u_axis, v_axis = (axis + 1) % 3, (axis + 2) % 3
-            own = np.empty((2 * _SEGMENTS + 2, 2 * _SEGMENTS + 2, 3))
-            own[..., axis] = sign * half[axis]
-            own[..., u_axis] = _steps(half[u_axis], radius)[None, :]
-            own[..., v_axis] = _steps(half[v_axis], radius)[:, None]
-            own = own.reshape(-1, 3)
+            grid = np.empty((2 * _SEGMENTS + 2, 2 * _SEGMENTS + 2, 3))
+            grid[..., axis] = sign * half[axis]
+            grid[..., u_axis] = _steps(half[u_axis], radius)[None, :]
+            grid[..., v_axis] = _steps(half[v_axis], radius)[:, None]
+            own = grid.reshape(-1, 3)
             inner = np.clip(own, -(half - radius), half - radius)
             away = own - inner
             normal = away / np.linalg.norm(away, axis=1, keepdims=True)
@@ -116,6 +117,15 @@ def sheet(corner: F64, right: F64, down: F64) -> Mesh:
     )  # fmt: skip
 
 
+def moved(mesh: Mesh, pose: BoardPose, middle: tuple[float, float]) -> Mesh:
+    """A mesh carried along with the board."""
+    turn = Solid((0, 0, 0), (1, 1, 1), Paint((1, 1, 1)), turn_deg=pose.turn_deg).rotation()
+    about = np.array([*middle, 0.0])
+    shift = np.array([*pose.shift_mm, 0.0])
+    points = (mesh.points - about) @ turn.T + about + shift
+    return Mesh(f32(points), f32(mesh.normals @ turn.T), mesh.uv, mesh.faces)
+
+
 def capsule(start: F64, end: F64, first: float, last: float) -> Mesh:
     """A tapered rod with round ends."""
     axis = end - start
@@ -142,6 +152,3 @@ def capsule(start: F64, end: F64, first: float, last: float) -> Mesh:
     flat_points = np.concatenate(points)
     uv = np.stack(np.meshgrid(around / 6.3, rise / 3.2), -1).reshape(-1, 2)
     return Mesh(f32(flat_points), f32(np.concatenate(normals)), f32(uv), faces.astype(np.int32))
-
-
-__all__ = ["Mesh", "box", "capsule", "sheet"]

@@ -12,8 +12,16 @@ import numpy as np
 
 from calibration.camera import Camera
 from sample_images.make.denoise import denoised
-from sample_images.make.mesh import Mesh, box, capsule, sheet
-from vision.virtual.backdrop import TABLE_PX_PER_MM, Card, Ground, _panorama
+from sample_images.make.mesh import Mesh, box, capsule, moved, sheet
+from vision.virtual.backdrop import (
+    LEVEL,
+    TABLE_PX_PER_MM,
+    BoardPose,
+    Card,
+    Ground,
+    panorama,
+)
+from vision.virtual.figures import Rod
 from vision.virtual.texture import fractal, wood_grain
 from vision.virtual.values import F32, Lamp, Paint, Room, Solid, f32
 
@@ -61,8 +69,9 @@ class Tracer:
         *,
         samples: int,
         cards: Sequence[Card] = (),
-        rods: Sequence["Rod"] = (),
+        rods: Sequence[Rod] = (),
         lamps: Room | None = None,
+        pose: BoardPose = LEVEL,
         seed: int = 0,
     ) -> F32:
         """Linear light (height, width, 3) blue, green, red as one camera gets it."""
@@ -70,6 +79,8 @@ class Tracer:
         parts: dict[str, Any] = {"type": "scene", **self._static}
         if lamps is not None:
             parts |= self._lamps(lamps)
+        if pose != LEVEL:
+            parts |= self._board(pose)
         parts |= self._solids("piece", solids)
         for number, card in enumerate(cards):
             parts |= self._card(f"card{number}", card)
@@ -102,12 +113,12 @@ class Tracer:
         }
         for number, card in enumerate(ground.cards):
             parts |= self._card(f"marker{number}", card)
-        if not ground.open_top:
-            parts |= self._board()
-        return parts
+        return parts | self._board(LEVEL)
 
-    def _board(self) -> dict[str, Any]:
+    def _board(self, pose: BoardPose) -> dict[str, Any]:
         ground = self.ground
+        if ground.open_top:
+            return {}
         left, front, right, back = ground.board.margin_mm
         wide, deep, _ = ground.board.lattice.size_mm
         size = (left + wide + right, front + deep + back)
@@ -126,7 +137,7 @@ class Tracer:
         x1, y1 = low[0] + size[0], low[1] + size[1]
         base = slab(low[0], low[1], x1, y1, ground.floor_mm, 0.0)
         if not ground.recess_mm:
-            return {"board": self._shape(base, top)}
+            return {"board": self._shape(moved(base, pose, ground.middle), top)}
         dim = self._bitmap(ground.board_top * f32(0.72), 0.6)
         bars = [
             slab(a, low[1], b, y1, 0.0, ground.recess_mm) for a, b in self._bars(wide, low[0], x1)
@@ -136,7 +147,11 @@ class Tracer:
             for c, d in self._bars(deep, low[1], y1)
             for a, b in self._holes(wide)
         ]
-        return {"board": self._shape(base, dim), "bars": self._shape(Mesh.joined(bars), top)}
+        rim = moved(Mesh.joined(bars), pose, ground.middle)
+        return {
+            "board": self._shape(moved(base, pose, ground.middle), dim),
+            "bars": self._shape(rim, top),
+        }
 
     def _holes(self, size: float) -> list[tuple[float, float]]:
         pitch, half = self.ground.board.lattice.pitch_mm, self.ground.hole_mm / 2
@@ -149,8 +164,8 @@ class Tracer:
 
     def _room(self) -> dict[str, Any]:
         """Walls all around; they give the light that comes from everywhere."""
-        picture = _panorama(self.room, np.random.default_rng([self.seed, 11]))
-        picture = cv2.resize(picture, (512, 256), interpolation=cv2.INTER_CUBIC)
+        picture = panorama(self.room, np.random.default_rng([self.seed, 11]))
+        picture = f32(cv2.resize(picture, (512, 256), interpolation=cv2.INTER_CUBIC))
         rise = (np.arange(256) / 256 - 0.5) * np.pi
         weight = (np.maximum(0, np.sin(rise)) * np.cos(rise))[:, None, None]
         mean = (picture * weight).sum((0, 1)) / (weight.sum() * 512)
@@ -221,12 +236,12 @@ class Tracer:
         )
         return {name: self._shape(flat, self._bitmap(card.picture, 0.7))}
 
-    def _rods(self, rods: Sequence["Rod"]) -> dict[str, Any]:
+    def _rods(self, rods: Sequence[Rod]) -> dict[str, Any]:
         parts: dict[str, Any] = {}
         for name in sorted({rod.name for rod in rods}):
             mine = [rod for rod in rods if rod.name == name]
             mesh = Mesh.joined(
-                [capsule(np.array(r.start), np.array(r.end), r.first, r.last) for r in mine]
+                [capsule(np.array(r.start), np.array(r.end), r.first_mm, r.last_mm) for r in mine]
             )
             picture = np.broadcast_to(f32(mine[0].rgb), (4, 4, 3)).copy()
             parts[f"rod-{name}"] = self._shape(mesh, self._bitmap(picture, 0.6))
@@ -252,22 +267,6 @@ class Tracer:
                 "clearcoat_gloss": 0.75,
             },
         }
-
-
-class Rod:
-    """A tapered rod of an arm or hand."""
-
-    def __init__(
-        self,
-        name: str,
-        start: Sequence[float],
-        end: Sequence[float],
-        first: float,
-        last: float,
-        rgb: Sequence[float],
-    ) -> None:
-        self.name, self.start, self.end = name, start, end
-        self.first, self.last, self.rgb = first, last, rgb
 
 
 class Pinhole:
@@ -317,4 +316,6 @@ class Pinhole:
 
     def bent(self, picture: F32) -> F32:
         """The picture as the true lens throws it on the sensor."""
-        return f32(cv2.remap(picture, self._map, None, cv2.INTER_CUBIC).clip(0))
+        return f32(
+            cv2.remap(picture, self._map[..., 0], self._map[..., 1], cv2.INTER_CUBIC).clip(0)
+        )

@@ -34,6 +34,7 @@ class Table:
     scene: Scene
     counts: tuple[int, ...]
     one_colour: bool
+    excerpt: tuple[str, ...]  # the cameras of its recorded excerpt
 
     @property
     def folder(self) -> Path:
@@ -80,6 +81,7 @@ def _table(family: Family, values: Mapping[str, Any], game: Mapping[str, Any]) -
         scene,
         tuple(game["counts"]),
         game.get("one_colour", False),
+        tuple(values.get("excerpt", ())),
     )
 
 

@@ -268,3 +268,15 @@ class TestSources:
         path.write_text(SCRIPT, "utf-8")
 
         assert set(virtual_sources(path)) == {"overhead", "side"}
+
+
+def test_a_script_is_written_as_it_is_read() -> None:
+    """Text to script to text to script: nothing is lost."""
+    script = random_script(find_game("cube"), 4, 9, mischief=Mischief(0.3, 0.5, turned=0.3))
+
+    again = parse_script(str(script))
+
+    assert [str(line) for line in again.record.lines] == [str(ln) for ln in script.record.lines]
+    assert [d.words for d in again.directions] == [d.words for d in script.directions]
+    assert again.scene == script.scene
+    assert rehearse(again).truth == rehearse(script).truth

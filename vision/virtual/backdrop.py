@@ -104,7 +104,7 @@ def _sampled(picture: F32, u: F32, v: F32) -> F32:
     )
 
 
-def _panorama(room: Room, rng: np.random.Generator) -> F32:
+def panorama(room: Room, rng: np.random.Generator) -> F32:
     """Walls and furniture by direction: 64 rows from straight down to up, 512 columns around."""
     weight = fractal(rng, (64, 512), (40, 120))
     picture = mixed(room.walls[0], room.walls[1 % len(room.walls)], 0.5 + 0.25 * weight)
@@ -127,7 +127,7 @@ def _panorama(room: Room, rng: np.random.Generator) -> F32:
 def bare_backdrop(rays: Rays, ground: Ground, room: Room, seed: int) -> Backdrop:
     """Draws room, table and cards without the board, nine samples a picture element."""
     shape = rays.along.shape[1:]
-    panorama = _panorama(room, np.random.default_rng([seed, 11]))
+    walls = panorama(room, np.random.default_rng([seed, 11]))
     slope_y, slope_x = (np.gradient(rays.along, axis=axis) for axis in (1, 2))
     albedo = np.zeros((*shape, 3), np.float32)
     glow = np.zeros((*shape, 3), np.float32)
@@ -139,7 +139,7 @@ def bare_backdrop(rays: Rays, ground: Ground, room: Room, seed: int) -> Backdrop
         colour[beyond] = 0
         albedo += colour
         if beyond.any():
-            glow += _wall(panorama, along) * beyond[..., None]
+            glow += _wall(walls, along) * beyond[..., None]
     _, far, beyond = _table(rays.origin, rays.along, ground)
     share = f32(1 / len(_PARTS))
     return Backdrop(
@@ -151,10 +151,10 @@ def bare_backdrop(rays: Rays, ground: Ground, room: Room, seed: int) -> Backdrop
     )
 
 
-def _wall(panorama: F32, along: F32) -> F32:
+def _wall(walls: F32, along: F32) -> F32:
     azimuth = np.mod(np.arctan2(along[1], along[0]), 2 * np.pi) * f32(512 / (2 * np.pi))
     height = np.arctan2(along[2], np.hypot(along[0], along[1])) * f32(64 / np.pi) + 32
-    return _sampled(panorama, f32(azimuth), f32(height))
+    return _sampled(walls, f32(azimuth), f32(height))
 
 
 def with_board(

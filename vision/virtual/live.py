@@ -1,8 +1,7 @@
 """Virtual cameras as sources: a play seen through webcams, with everything that webcams do."""
 
 import math
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +17,7 @@ from rules.events import Event
 from rules.lattice import Board
 from vision.errors import SourceError
 from vision.frame import Frame, ImageBGR
-from vision.virtual.backdrop import BoardPose
+from vision.virtual.excerpt import excerpt_sources
 from vision.virtual.figures import Reach, Rod, arm, hand_tip, overlay, person, shadow
 from vision.virtual.placing import USUAL, Layout, Sloppiness
 from vision.virtual.play import Moment, Play, random_bump, rehearse
@@ -27,10 +26,10 @@ from vision.virtual.script import Script, Stretch, parse_script
 from vision.virtual.sensor import Gain, metered
 from vision.virtual.shade import Lighting
 from vision.virtual.studio import Studio, spare_solids, turned
+from vision.virtual.timed import FPS, TimedSource
 from vision.virtual.values import F32, Paint, Room, Solid, Xyz, f32
 from vision.virtual.view import View
 
-FPS = 15.0
 _LOST = 0.003  # the part of all frames that get lost on the way
 
 
@@ -81,6 +80,28 @@ class VirtualTable:
         mean = sum(factors.get(n, 1.0) for n in range(len(lamps))) / max(1, len(lamps))
         ambient = _dimmed(self.scene.room.ambient, 0.6 + 0.4 * mean)
         return replace(self.scene.room, lamps=lamps, ambient=ambient)
+
+    def camera(self, name: str, moment: Moment) -> tuple[int, Camera]:
+        """How often a camera was bumped until a moment, and how it stands since."""
+        camera = self.scene.cameras[name]
+        mine = [degrees for bumped, degrees in moment.bumps if bumped == name]
+        for number, degrees in enumerate(mine):
+            turn = cv.rotation_of(random_bump(name, degrees, number))
+            camera = replace(
+                camera,
+                rotation=turn @ camera.rotation,
+                translation_mm=turn @ camera.translation_mm,
+            )
+        return len(mine), camera
+
+    def reaching(self, moment: Moment) -> list[tuple[tuple[Rod, ...], list[Solid]]]:
+        """The arms at the table, each with the pieces in its hand."""
+        middle = self.studio.ground.middle
+        found = []
+        for stretch, part in moment.hands:
+            reach = self.tip(stretch, part)
+            found.append((arm(reach, middle), self.held(stretch, hand_tip(reach, middle))))
+        return found
 
     def lighting(self, moment: Moment) -> Lighting:
         """Light and shadows at a moment, kept for all cameras."""
@@ -145,15 +166,12 @@ def _dimmed(rgb: tuple[float, float, float], factor: float) -> tuple[float, floa
     return rgb[0] * factor, rgb[1] * factor, rgb[2] * factor
 
 
-class VirtualSource:
-    """One camera of a virtual table; a source with times of its own."""
+class VirtualSource(TimedSource):
+    """One camera of a virtual table."""
 
-    def __init__(
-        self, table: VirtualTable, camera: str, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self.camera = camera
+    def __init__(self, table: VirtualTable, camera: str) -> None:
+        super().__init__(camera, table.play.seconds)
         self._table = table
-        self._clock = clock
         self._sensor = table.scene.sensors[camera]
         self._development = table.studio.developments[camera]
         draw = np.random.default_rng([table.scene.seed, 95, *camera.encode()])
@@ -161,35 +179,15 @@ class VirtualSource:
         self._views: dict[int, View] = {0: table.studio.views[camera]}
         self._still: tuple[object, Still] | None = None
         self._gain: tuple[float, Gain] | None = None
-        self._began: float | None = None
-        self._last = -1
 
-    def frames(self) -> Iterator[Frame]:
-        """Every frame of the play, in order of time."""
+    def restart(self) -> None:
+        """Settles exposure and white balance anew."""
         self._gain = None
-        for number in range(math.ceil(self._table.play.seconds * FPS)):
-            frame = self.frame(number)
-            if frame is not None:
-                yield frame
-
-    def latest(self) -> Frame | None:
-        """The newest frame since the first call; the table stands still after the end."""
-        now = self._clock()
-        if self._began is None:
-            self._began = now
-        number = math.floor((now - self._began - self._phase) * FPS)
-        if number <= self._last or number < 0:
-            return None
-        self._last = number
-        return self.frame(number)
-
-    def close(self) -> None:
-        """Begins again at the next call."""
-        self._began, self._last = None, -1
 
     def true_camera(self, seconds: float) -> Camera:
         """The camera as it stands at a time, bumps included."""
-        return self._bumped(self._table.play.moment(seconds - self._sensor.delay_s))[1]
+        moment = self._table.play.moment(seconds - self._sensor.delay_s)
+        return self._table.camera(self.camera, moment)[1]
 
     def frame(self, number: int) -> Frame | None:
         """The frame of this number; None where it was lost on the way."""
@@ -205,21 +203,8 @@ class VirtualSource:
         image = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_COLOR)
         return Frame(cast("ImageBGR", image), round(seconds, 4), self.camera, jpeg)
 
-    def _bumped(self, moment: Moment) -> tuple[int, Camera]:
-        """How often this camera was bumped, and how it stands since."""
-        camera = self._table.scene.cameras[self.camera]
-        mine = [degrees for name, degrees in moment.bumps if name == self.camera]
-        for number, degrees in enumerate(mine):
-            turn = cv.rotation_of(random_bump(self.camera, degrees, number))
-            camera = replace(
-                camera,
-                rotation=turn @ camera.rotation,
-                translation_mm=turn @ camera.translation_mm,
-            )
-        return len(mine), camera
-
     def _view(self, moment: Moment) -> View:
-        number, camera = self._bumped(moment)
+        number, camera = self._table.camera(self.camera, moment)
         if number not in self._views:
             self._views[number] = View(self._table.studio.stage, camera)
         return self._views[number]
@@ -244,12 +229,8 @@ class VirtualSource:
         white = self._table.room(moment).white
         for rods in self._table.passing(moment):
             _covered(root, view, rods, still.depth, _dimmed(white, 0.5), [])
-        for stretch, part in moment.hands:
-            reach = self._table.tip(stretch, part)
-            middle = self._table.studio.ground.middle
-            rods = arm(reach, middle)
+        for rods, held in self._table.reaching(moment):
             self._shade(root, view, rods)
-            held = self._table.held(stretch, hand_tip(reach, middle))
             _covered(root, view, rods, still.depth, white, held)
         return root
 
@@ -325,9 +306,8 @@ def open_table(path: Path) -> VirtualTable:
     return VirtualTable(play_scene(script), rehearse(script))
 
 
-def virtual_sources(path: Path) -> Mapping[str, VirtualSource]:
-    """The cameras of `virtual:FILE`, by name."""
+def virtual_sources(path: Path) -> Mapping[str, TimedSource]:
+    """The cameras of `virtual:FILE`, by name: a record, a script, or an excerpt's JSON."""
+    if path.suffix == ".json":
+        return excerpt_sources(path)
     return open_table(path).sources
-
-
-__all__ = ["BoardPose", "VirtualSource", "VirtualTable", "open_table", "virtual_sources"]

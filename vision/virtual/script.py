@@ -13,7 +13,7 @@ A direction is a line that begins with `@` and happens between the turns around 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -39,6 +39,15 @@ class Script:
     record: Record
     directions: tuple[Direction, ...] = ()
     scene: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """The text that gives this script again."""
+        header = str(replace(self.record, lines=())).strip()
+        scene = " ".join(f"{key}={value}" for key, value in self.scene.items())
+        rows = [(d.line, f"@ {' '.join(d.words)}") for d in self.directions]
+        rows += [(line.line, str(line)) for line in self.record.lines]
+        body = [text for _, text in sorted(rows, key=lambda row: row[0])]
+        return "\n".join([header, "", *([f"@ scene {scene}"] if scene else []), *body, ""])
 
 
 def parse_script(text: str | bytes) -> Script:
