@@ -115,8 +115,9 @@ class Referee:
             if stacks == self._seen and missing < self._patience.knocked and not new:
                 return self._illegal(t, stacks)
         opened = self._book.open
-        if opened and opened.legal and opened.seen.owed and t - opened.t >= self._patience.bonus_s:
-            return self._end(t)
+        if opened and opened.legal and t - opened.t >= self._patience.bonus_s:
+            bonus = any(owed.what == "bonus" for owed in opened.seen.owed)
+            return self._end(t) if bonus else []
         return []
 
     def _begin(self, t: float, stacks: Stacks) -> list[Event]:
@@ -192,7 +193,7 @@ class Referee:
 
     def _second_thought(self, opened: OpenTurn, stacks: Stacks, t: float) -> bool:
         """Whether the open turn is being changed by the player who made it."""
-        if not opened.legal:
+        if not opened.legal or opened.seen.owed:
             return True
         stands = still_stands(self.confirmed, opened.stacks, stacks)
         return not stands and t - opened.t < self._patience.revise_s
