@@ -733,6 +733,7 @@ class TestClaims:
         assert outcome is not None
         assert (outcome.winners, outcome.reason) == (("1",), "cube.play-off")
         assert codes(game, position, "1 claim YB/RY") == {"game-over"}
+        assert not list(game.turns(position))
 
     def test_no_sentence_tells_what_somebody_holds(self) -> None:
         """What is said about a wrong claim names the card claimed and no other."""
