@@ -17,6 +17,7 @@ import numpy as np
 from calibration.camera import Camera
 from sample_images.make.excerpts import NAME, excerpt_json, excerpt_script, keys
 from sample_images.make.render import Tracer
+from sample_images.make.sheet import contact_sheet
 from sample_images.make.tables import Table, table_toml, tables
 from vision.virtual.live import VirtualTable
 from vision.virtual.placing import USUAL, solids_of, stacks_of
@@ -205,7 +206,11 @@ def main() -> int:
     parser.add_argument("table", nargs="*", help="names of tables; all where left out")
     parser.add_argument("--samples", type=int, default=6, help="paths a picture element")
     parser.add_argument("--excerpts", action="store_true", help="the recorded excerpts instead")
+    parser.add_argument("--sheet", action="store_true", help="the contact sheet instead")
     given = parser.parse_args()
+    if given.sheet:
+        contact_sheet()
+        return 0
     cv2.setNumThreads(1)
     for table in tables(given.family):
         if given.table and table.name not in given.table:

@@ -75,6 +75,7 @@ def _down(block: Block, filled: U8, moves: Sequence[tuple[float, float, float]])
     light = np.full((planes, rows, columns), 255, np.uint8)
     how = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     blocked = False
+    used = filled.reshape(planes, -1).max(axis=1)
     for plane in range(planes - 2, -1, -1):
         shrink, across, along = moves[plane]
         if blocked:
@@ -82,10 +83,10 @@ def _down(block: Block, filled: U8, moves: Sequence[tuple[float, float, float]])
             cv2.warpAffine(
                 light[plane + 1], whole, (columns, rows), light[plane], how, borderValue=255
             )
-        if not filled[plane].any():
+        if not used[plane]:
             continue
         shade = np.zeros((rows, columns), np.uint8)
-        for part in (0.2, 0.5, 0.8):
+        for part in (0.25, 0.75):
             some = np.array(
                 [[1 - part * shrink, 0, part * across], [0, 1 - part * shrink, part * along]]
             )
