@@ -19,12 +19,14 @@ def marker_corners(board: Board) -> tuple[tuple[int, float, float], ...]:
     """Id and corner with the smallest x and y of the four markers beside the board."""
     left, front, right, back = board.margin_mm
     wide, deep, _ = board.lattice.size_mm
-    away = MARKER_GAP_MM + MARKER_MM
+    strip = board.frame_width_mm if isinstance(board.frame_width_mm, int | float) else 0.0
+    gap = MARKER_GAP_MM + strip
+    away = gap + MARKER_MM
     return (
         (0, -left - away, -front - away),
-        (1, wide + right + MARKER_GAP_MM, -front - away),
-        (2, wide + right + MARKER_GAP_MM, deep + back + MARKER_GAP_MM),
-        (3, -left - away, deep + back + MARKER_GAP_MM),
+        (1, wide + right + gap, -front - away),
+        (2, wide + right + gap, deep + back + gap),
+        (3, -left - away, deep + back + gap),
     )
 
 
