@@ -40,9 +40,12 @@ def given_corners(
 def usual_corners(
     players: tuple[str, ...], seating: str, given: Mapping[str, int]
 ) -> dict[str, int]:
-    """A corner for every player: the named one, else the printed one, else the next that fits."""
+    """A corner for every player: the named one, else the printed one, else the next that fits.
+
+    Who begins has no say in it.
+    """
     found = dict(given)
-    for player in players:
+    for player in sorted(players, key=PRINTED.__getitem__):
         if player not in found:
             turns = [(PRINTED[player] + turn) % 4 for turn in range(4)]
             found[player] = next(

@@ -571,6 +571,7 @@ SEATS: dict[str, tuple[str, dict[str, str], dict[str, str], dict[str, str]]] = {
     "two whose corners adjoin, opposite": ("BR", {}, {}, {"B": "a1", "R": "f6"}),
     "two, adjacent": ("BR", {"seating": "adjacent"}, {}, {"B": "a1", "R": "a6"}),
     "two opposite ones, adjacent": ("BO", {"seating": "adjacent"}, {}, {"B": "a1", "O": "f1"}),
+    "two, the other one begins": ("RB", {}, {}, {"R": "f6", "B": "a1"}),
     "two with one corner given": ("BR", {}, {"corner.R": "f1"}, {"B": "a6", "R": "f1"}),
     "two with both given": (
         "BR",
