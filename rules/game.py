@@ -220,6 +220,7 @@ class GameSpec:
     details: tuple[str, ...] = ()
     # slugs of breaches that further changes in the same turn may mend: not told before it is over
     mendable: tuple[str, ...] = ()
+    size_name: str = "size"  # another name that records may give to the size of a square board
 
     def option(self, key: str) -> Option:
         """The option of this key; raises UnknownName."""

@@ -435,4 +435,5 @@ SPEC = GameSpec(
     ),
     sizes=(7, 12),
     make=KsarGame,
+    size_name="frame",
 )

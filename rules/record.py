@@ -146,8 +146,11 @@ def _told_at(line: int, column: int = 1) -> Iterator[None]:
 
 def _with_entry(spec: GameSpec, setup: Setup, key: str, value: str) -> Setup:
     """The set-up with one more entry of the header."""
-    if key in _BOARD_KEYS:
-        return replace(setup, board=_resized(setup.board or spec.board, key, value))
+    board_key = key.removeprefix(f"{spec.name}.")
+    if board_key == spec.size_name:
+        board_key = "size"
+    if board_key in _BOARD_KEYS:
+        return replace(setup, board=_resized(setup.board or spec.board, board_key, value))
     if key == "players":
         return replace(setup, players=tuple(value.split()))
     if key == "first":

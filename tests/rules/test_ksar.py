@@ -564,6 +564,16 @@ def test_frames_of_other_sizes_are_refused(columns: int) -> None:
         game(columns)
 
 
+@pytest.mark.parametrize("key", ["size", "frame", "ksar.frame"])
+def test_records_name_the_frame(key: str) -> None:
+    """The header of a record tells the size of the frame by either name."""
+    record = parse_record(f"game = ksar\n{key} = 8\n\nR +a1:2x3x1R\n")
+
+    assert record.setup.board is not None
+    assert (record.setup.board.lattice.columns, record.setup.board.lattice.ranks) == (8, 8)
+    assert parse_record(str(record)).setup.board == record.setup.board
+
+
 def test_the_frame_is_square() -> None:
     """Four equal strips make the frame."""
     lattice = Lattice(10, 9, 3, 15.0, (15.0, 15.0, 15.0))
