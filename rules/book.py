@@ -141,14 +141,17 @@ class Book:
         self.belief, self.n = last.before, last.n - 1
         return [Event("taken-back", t, {"n": last.n})]
 
-    def claim(self, t: float, turn: Turn) -> list[Event]:
-        """A player lays a card down, which changes nothing on the table."""
+    def speak(self, t: float, turn: Turn) -> list[Event]:
+        """A claim or a pass: a turn that changes nothing on the table."""
         events = self.close(t) if self.open and self.open.legal else []
         verdict = self.game.judge(self.belief[0], turn)
-        before = self.belief
+        if not turn.claim:
+            self.n += 1
         if verdict.legal:
-            self.done.append(DoneTurn(self.n, turn, before, legal=True, kept=False))
+            self.done.append(DoneTurn(self.n, turn, self.belief, legal=True, kept=False))
             self.belief = (verdict.after,)
+        elif not turn.claim:
+            self.done.append(DoneTurn(self.n, turn, self.belief, legal=False, kept=False))
         told = turn_event(
             t,
             self.n,

@@ -83,6 +83,12 @@ class Referee:
         """Scenes worth looking for: what any legal turn would make of the position."""
         return tuple(after.stacks for after in self.game.successors(self.position))
 
+    def explains(self, stacks: Stacks) -> bool:
+        """Whether this scene would surprise nobody: nothing changed, or what a player may do."""
+        if self.phase == "play":
+            return self._innocent(stacks)
+        return self.game.is_start(stacks)
+
     # --- the scenes --------------------------------------------------------------------------
 
     def observe(
@@ -163,7 +169,7 @@ class Referee:
 
     def _play(self, t: float, stacks: Stacks) -> list[Event]:
         book = self._book
-        if stacks in (self.confirmed, self.believed):
+        if stacks == self.believed or (stacks == self.confirmed and not self._lifted(t, stacks)):
             self._disorder = None
             return book.take_back(t) if stacks == self.confirmed else []
         looks, fresh = self._explained(t, stacks)
@@ -178,6 +184,13 @@ class Referee:
             if seen.kind == "legal" and not seen.owed and book.ended(t):
                 return events + self._end(t)
         return events
+
+    def _lifted(self, t: float, stacks: Stacks) -> bool:
+        """Whether the piece just placed is now in the hand of the next player, who may move it."""
+        opened = self._book.open
+        if opened is None or not opened.legal or t - opened.t < self._patience.revise_s:
+            return False
+        return look(self.game, self._book.after(opened), stacks).fine
 
     def _explained(self, t: float, stacks: Stacks) -> tuple[tuple[Look, ...], bool]:
         """One or two turns that nobody can complain about, and whether a new one begins."""
@@ -310,5 +323,21 @@ class Referee:
 
     def claim(self, t: float, player: str, card: str) -> list[Event]:
         """A player lays a card down; only games with cards know such a turn."""
-        events = self._book.claim(t, Turn(player, (), card))
-        return [*events, *self._end(t)] if self._book.open is None else events
+        return self._spoken(t, Turn(player, (), card))
+
+    def pass_turn(self, t: float, player: str) -> list[Event]:
+        """A player says that he passes, which no camera can see."""
+        return self._spoken(t, Turn(player))
+
+    def _spoken(self, t: float, turn: Turn) -> list[Event]:
+        """A turn that changes nothing on the table; after the end it may change the result."""
+        before = self._book.ended(t)
+        events = self._book.speak(t, turn)
+        ended = self._book.ended(t)
+        if ended and ended != before:
+            self.phase = "over"
+            return [*events, ended, Event("phase", t, {"phase": "over"})]
+        if before and not ended:
+            self.phase = "play"
+            events.append(Event("phase", t, {"phase": "play"}))
+        return events

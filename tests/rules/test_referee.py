@@ -7,6 +7,7 @@ from rules.errors import RulesError
 from rules.events import Event
 from rules.kewbz import SPEC
 from rules.referee import Referee
+from rules.registry import find_game
 from rules.stacks import Stacks
 
 
@@ -280,3 +281,31 @@ def test_a_whole_game_ends_and_the_next_one_begins() -> None:
     assert not [line for line in told if "open" in line and "legal" not in line]
     assert referee.observe(t + 1, Stacks.of({"d4": "B"})) == []
     assert [short(e) for e in referee.observe(t + 2, Stacks())] == ["phase play"]
+
+
+def test_a_pass_that_is_not_allowed_is_told_and_changes_nothing() -> None:
+    """KEWBZ knows no pass; it stays in the record as an illegal turn."""
+    table = Table()
+    table.see(d4="B")
+
+    told = [short(e) for e in table.referee.pass_turn(3.0, "Y")]
+
+    assert told == ["1 B +d4B legal final", "2 Y pass must-place final"]
+    assert table.see(d4="B", d5="Y") == ["3 Y +d5Y legal open"]
+
+
+def test_the_next_player_may_lift_the_cube_just_placed() -> None:
+    """In CUBE a cube that was drawn may be moved by the next player; lifting it takes nothing back."""
+    referee = Referee(find_game("cube").set_up())
+    start = referee.game.start().stacks
+    drawn = start.with_stack(Cell.parse("b2"), "R")
+    moved = start.with_stack(Cell.parse("c2"), "R")
+
+    referee.observe(0.0, start)
+    told = [short(e) for e in referee.observe(1.0, drawn)]
+    told += [short(e) for e in referee.observe(9.0, start)]
+    told += [short(e) for e in referee.observe(10.0, moved)]
+
+    assert told[0] == "1 1 +b2R legal open"
+    assert told[1] == "1 1 +b2R legal final"
+    assert told[-1] == "2 2 -b2 +c2R legal open"
