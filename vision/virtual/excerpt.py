@@ -6,8 +6,9 @@ webcam adds from frame to frame is added here, by seed.
 
 import json
 import math
+import time
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -75,8 +76,10 @@ def _event(values: dict[str, Any]) -> Event:
 class ExcerptSource(TimedSource):
     """One camera of an excerpt."""
 
-    def __init__(self, excerpt: Excerpt, camera: str) -> None:
-        super().__init__(camera, excerpt.seconds)
+    def __init__(
+        self, excerpt: Excerpt, camera: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(camera, excerpt.seconds, clock)
         self._excerpt = excerpt
         self._faults = excerpt.faults[camera]
         self._kept: tuple[str, ImageBGR] | None = None

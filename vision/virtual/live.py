@@ -1,7 +1,8 @@
 """Virtual cameras as sources: a play seen through webcams, with everything that webcams do."""
 
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -169,8 +170,10 @@ def _dimmed(rgb: tuple[float, float, float], factor: float) -> tuple[float, floa
 class VirtualSource(TimedSource):
     """One camera of a virtual table."""
 
-    def __init__(self, table: VirtualTable, camera: str) -> None:
-        super().__init__(camera, table.play.seconds)
+    def __init__(
+        self, table: VirtualTable, camera: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(camera, table.play.seconds, clock)
         self._table = table
         self._sensor = table.scene.sensors[camera]
         self._development = table.studio.developments[camera]
