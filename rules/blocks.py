@@ -28,7 +28,7 @@ OPPONENT = {"L": "D", "D": "L"}
 BLOCKS_EACH = 20
 
 _TILINGS = 12  # the most ways of cutting units into blocks that are followed
-_STEPS = 1000  # the most steps of looking for them
+_STEPS = 1000  # the most steps of looking for them, fewer where each has more to look at
 _FEW = 3  # so many pieces are tried in every order
 
 
@@ -381,7 +381,8 @@ class _Cutter:
         self.partners = partners
         self.wish = wish
         self.spare = spare
-        self.steps = _STEPS
+        many = len(partners) or 1
+        self.steps = min(_STEPS, many + 40_000 // many)
         self.free = dict.fromkeys(sorted(partners))
         self.pairs: list[tuple[Unit, Unit]] = []
 
