@@ -10,7 +10,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,8 @@ while True:
     sys.stdout.flush()
 """
 _LONGEST_LIFE_S = 0.06
-_START_S = 30.0
+_START_S = 60.0
+_EMPTY = ("serve", "--empty")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +114,16 @@ def crash_server(kills: int, seed: int = 1) -> Crashes:
         session = ""
         game = Moves(rng)
         for _ in range(kills):
-            with _server(data) as (process, url):
+            with running_server(_EMPTY, data) as (process, url):
                 if not session:
-                    session = _post(f"{url}/sessions", {"game": "free"})["id"]
-                told = _get(f"{url}/sessions/{session}/events?since=0")
+                    session = post(f"{url}/sessions", {"game": "free"})["id"]
+                told = get(f"{url}/sessions/{session}/events?since=0")
                 present = {e["seq"]: e["event"] for e in told}
                 lost += sum(1 for seq, event in shown.items() if present.get(seq) != event)
                 _play_until_killed(process, f"{url}/sessions/{session}", game, rng, shown)
                 accepted = len(shown)
-        with _server(data) as (_, url):
-            told = _get(f"{url}/sessions/{session}/events?since=0")
+        with running_server(_EMPTY, data) as (_, url):
+            told = get(f"{url}/sessions/{session}/events?since=0")
             present = {e["seq"]: e["event"] for e in told}
             lost += sum(1 for seq, event in shown.items() if present.get(seq) != event)
         store = Store(data / "kiebitz.sqlite")
@@ -160,8 +161,8 @@ def _play_until_killed(
     end = time.monotonic() + rng.uniform(0.05, 0.8)
     seq = max(shown, default=0)
     while time.monotonic() < end:
-        _post(f"{url}/observations", {"stacks": game.next()})
-        for event in _get(f"{url}/events?since={seq}"):
+        post(f"{url}/observations", {"stacks": game.next()})
+        for event in get(f"{url}/events?since={seq}"):
             seq = event["seq"]
             shown[seq] = event["event"]
     # One more is on its way when the server dies; nobody was told that it was accepted.
@@ -172,10 +173,12 @@ def _play_until_killed(
 
 
 @contextlib.contextmanager
-def _server(data: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A server of its own process on a free port, killed at the end."""
-    words = ["serve", "--host", "127.0.0.1", "--port", "0", "--no-open", "--empty"]
-    command = [sys.executable, "-m", "service.cli", *words, "--data", str(data)]
+def running_server(
+    words: Sequence[str], data: Path
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """`kiebitz WORDS` in a process of its own on a free port, killed at the end; and its API."""
+    more = ["--host", "127.0.0.1", "--port", "0", "--no-open", "--data", str(data)]
+    command = [sys.executable, "-m", "service.cli", *words, *more]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         try:
             yield process, f"{_address(process)}api/v1"
@@ -200,14 +203,16 @@ def _request(url: str, body: object) -> urllib.request.Request:
     return urllib.request.Request(url, orjson.dumps(body), headers)  # noqa: S310  our own server
 
 
-def _post(url: str, body: object) -> dict[str, str]:
+def post(url: str, body: object) -> dict[str, str]:
+    """Send JSON; the answer."""
     request = _request(url, body)
     with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310  our own server
         found: dict[str, str] = orjson.loads(answer.read())
     return found
 
 
-def _get(url: str) -> list[Any]:
+def get(url: str) -> list[Any]:
+    """Ask for a list."""
     with urllib.request.urlopen(url, timeout=10) as answer:  # noqa: S310  our own server
         found: list[Any] = orjson.loads(answer.read())
     return found

@@ -56,3 +56,22 @@ def crash(
     print_table(Crashes.HEAD, (crashes.texts() for crashes in found))
     if not all(crashes.good for crashes in found):
         raise typer.Exit(1)
+
+
+@app.command()
+def load(
+    onlookers: Annotated[int, typer.Option(metavar="N", help="Pages that follow events.")] = 200,
+    viewers: Annotated[int, typer.Option(metavar="N", help="Pages that show pictures.")] = 10,
+    seconds: Annotated[float, typer.Option(metavar="S", help="How long to measure.")] = 20.0,
+    pace: Annotated[float, typer.Option(metavar="S", help="Seconds from scene to scene.")] = 0.5,
+) -> None:
+    """Many people watch one game: how late events come, and what it costs."""
+    from service.bench import load as measured
+    from service.bench.table import print_table
+
+    rows = []
+    if onlookers:
+        rows.append(measured.onlookers(onlookers, seconds, pace))
+    if viewers:
+        rows.append(measured.viewers(viewers, seconds))
+    print_table(measured.Load.HEAD, (row.texts() for row in rows))
