@@ -140,6 +140,7 @@ def random_script(
         rig, ("left", "right", "overhead")
     )
     number = 0
+    lies = (0, 0)
     for line in record.lines:
         number += 1
         for chance, words in (
@@ -150,18 +151,21 @@ def random_script(
             (mischief.passers, ("passer", f"{rng.uniform(2, 5):.1f}")),
             (mischief.bumps, ("bump", rng.choice(cameras), f"{rng.uniform(0.2, 0.9):.2f}")),
             (mischief.lamps, ("lamp", "1", f"{rng.uniform(0.3, 1.3):.2f}")),
-            (mischief.turned, _turning(rng)),
+            (mischief.turned, _turning(rng, lies)),
             (mischief.dropped, ("drop", rng.choice(cameras), f"{rng.uniform(0.1, 0.5):.2f}")),
         ):
             if rng.random() < chance:
                 directions.append(Direction(words, number))
                 number += 1
+                if words[0] == "turn-board":
+                    lies = (lies[0] + int(words[2]), lies[1] + int(words[3]))
         lines.append(replace(line, line=number))
     scene = {"seed": str(seed), "family": family, "rig": rig}
     return Script(replace(record, lines=tuple(lines)), tuple(directions), scene)
 
 
-def _turning(rng: random.Random) -> tuple[str, ...]:
+def _turning(rng: random.Random, lies: tuple[int, int]) -> tuple[str, ...]:
+    """About a quarter turn or two, to a place not far from where the board lay at first."""
     degrees = rng.choice((90, -90, 180, 90)) + rng.gauss(0, 6)
-    shift = [f"{rng.uniform(-25, 25):.0f}" for _ in range(2)]
+    shift = [f"{rng.uniform(-25, 25) - at:.0f}" for at in lies]
     return ("turn-board", f"{degrees:.0f}", *shift)

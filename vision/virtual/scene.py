@@ -3,7 +3,7 @@
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -32,6 +32,7 @@ Family = Literal["tune", "check"]
 Rig = Literal["one", "two", "three", "corners"]
 Surface = Literal["grid", "corners", "frame", "strip", "felt", "recess"]
 SIZE = (1280, 720)
+_SHEET_MM = 20.0  # a sheet under a wall is wider than the wall
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class Kind:
         """The kind of a game's table; four colours on an even square board start in its corners."""
         board = board or spec.board
         lattice = board.lattice
+        if lattice.ranks == 1 and not any(board.margin_mm):
+            board = replace(board, margin_mm=(_SHEET_MM,) * 4)
         corners: dict[str, str] = {}
         square = lattice.columns == lattice.ranks and lattice.columns % 2 == 0
         if square and len(spec.colours) == 4 and board.recess_mm is None:
