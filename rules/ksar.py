@@ -9,10 +9,10 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rules.cells import Cell
 from rules.errors import SetupError
 from rules.game import Break, GameSpec, Option, Outcome, Setup, Verdict
-from rules.ksar_frame import EXTENTS, HIGHEST, Heights, frame_of
+from rules.ksar_breaks import NEUTRAL, hand_breaks, lasting, place_breaks, things
+from rules.ksar_frame import EXTENTS, Heights, frame_of
 from rules.ksar_pieces import as_stacks, divisions, is_piece, still_standing
 from rules.ksar_series import longest_series
 from rules.lattice import Board, Lattice
@@ -21,7 +21,6 @@ from rules.stacks import Stacks
 from rules.turn import Change, Turn
 
 COLOURS = ("R", "B")
-NEUTRAL = "N"
 COLOURED = 12  # pieces of each colour
 NEUTRALS = 3  # neutral pieces of each player
 UNITS = 6  # in one piece
@@ -97,12 +96,8 @@ class KsarGame:
 
     def _openings(self, position: KsarPosition) -> tuple[int, ...]:
         """For each way to lie the places where any piece fits legally."""
-        objects = None if self.adjoining else self._objects(position)
+        objects = None if self.adjoining else things(self._frame, position.pieces)
         return self._frame.openings(position.heights, objects)
-
-    def _objects(self, position: KsarPosition) -> list[int]:
-        """The four strips of the frame and every piece, by the cells that they cover."""
-        return [*self._frame.strips, *map(self._frame.footprint, position.pieces)]
 
     def _hands(self, position: KsarPosition) -> list[tuple[str, Left]]:
         """The letters that the player can still put down, and what is left then."""
@@ -178,7 +173,7 @@ class KsarGame:
         """Every rule that a turn breaks, and what follows from it."""
         if self._stuck(position):
             return Verdict((Break("ksar.game-over"),))
-        changes = _lasting(position, turn.changes)
+        changes = lasting(position.pieces, turn.changes)
         known = all(c.letter in (*COLOURS, NEUTRAL, "?") for c in changes if c.add)
         if turn.claim or not known or len(changes) > 1 or any(not c.add for c in changes):
             cells = tuple(sorted({cell for c in changes for cell in c.cells() if cell.file < 26}))
@@ -186,48 +181,19 @@ class KsarGame:
         if not changes:
             return Verdict((Break("ksar.must-play", (), (("player", position.player),)),))
         change = changes[0]
-        breaks = (*self._hand_breaks(position, change), *self._place_breaks(position, change))
+        in_hand = [letter for letter, _ in self._hands(position)]
+        breaks = (
+            *hand_breaks(change, position.player, in_hand),
+            *self._place_breaks(position.heights, position.pieces, change),
+        )
         if breaks:
             return Verdict(breaks)
         return Verdict((), self._after(position, change))
 
-    def _hand_breaks(self, position: KsarPosition, change: Change) -> Iterator[Break]:
-        """A piece of the other colour, one that is not in hand, or none of this game."""
-        player, cells = position.player, _told(change)
-        letters = [letter for letter, _ in self._hands(position)]
-        if change.letter not in (player, NEUTRAL, "?"):
-            yield Break("ksar.wrong-colour", cells, (("player", player),))
-        elif change.letter not in (*letters, "?"):
-            yield Break("ksar.no-piece-left", cells, (("player", player),))
-        if not change.one_piece or not is_piece(change.extent):
-            yield Break("ksar.bad-shape", cells)
-
-    def _place_breaks(self, position: KsarPosition, change: Change) -> Iterator[Break]:
-        """What is wrong with the place; a piece that does not lie flat inside touches nothing."""
-        frame = self._frame
-        outside = tuple(cell for cell in _told(change) if cell not in self.lattice)
-        if outside:
-            yield Break("ksar.outside-frame", outside)
-        mask = sum(1 << frame.place(c) for c in set(change.cells()) if c in self.lattice)
-        solid = position.heights[0] | position.heights[1] | position.heights[2]
-        if mask & solid:
-            yield Break("ksar.on-another-piece", tuple(frame.cells(mask & solid)))
-        if outside or mask & solid or not change.one_piece:
-            return
-        faces = frame.faces(change.cell, change.extent)
-        facts = _span(change)
-        if self.adjoining and not faces.adjoining(solid | frame.rim):
-            yield Break("ksar.no-adjoining-contact", _told(change), facts)
-        elif not self.adjoining:
-            touched = [thing for thing in self._objects(position) if thing & faces.around]
-            if len(touched) < 2:
-                yield Break("ksar.touches-fewer-than-two", _told(change), facts)
-        height = change.extent.height
-        equal = faces.around & position.heights[height - 1] if height <= HIGHEST else 0
-        if equal:
-            cells = (*_told(change), *frame.cells(equal))
-            at = str(next(frame.cells(equal)))
-            yield Break("ksar.same-height-contact", cells, (*facts, ("at", at)))
+    def _place_breaks(
+        self, heights: Heights, pieces: tuple[Placed, ...], change: Change
+    ) -> Iterator[Break]:
+        return place_breaks(self._frame, heights, pieces, change, adjoining=self.adjoining)
 
     def _after(self, position: KsarPosition, change: Change) -> KsarPosition:
         """The position behind a legal piece; one of unknown colour is taken to be the player's."""
@@ -321,13 +287,13 @@ class KsarGame:
         (position, *_) = self.adopt(self.start(), stacks, self.players[0])
         for place, piece in enumerate(position.pieces):
             others = position.pieces[:place] + position.pieces[place + 1 :]
-            around = position._replace(heights=self._frame.heights(others), pieces=others)
             if not is_piece(piece.extent):
                 found.append(Break("ksar.bad-shape", tuple(piece.cells())))
             elif piece.level > 1:
                 found.append(Break("ksar.on-another-piece", tuple(piece.cells())))
             else:
-                found += self._place_breaks(around, _put_down(piece))
+                put = _put_down(piece)
+                found += self._place_breaks(self._frame.heights(others), others, put)
         for letter in (*COLOURS, NEUTRAL):
             most = 2 * NEUTRALS if letter == NEUTRAL else COLOURED
             if _count(position.pieces, letter) > most:
@@ -369,40 +335,6 @@ def _put_down(piece: Placed) -> Change:
 
 def _take_away(piece: Placed) -> Change:
     return Change(False, piece.cell, "", piece.extent)
-
-
-def _lasting(position: KsarPosition, changes: tuple[Change, ...]) -> list[Change]:
-    """The changes without pieces that were put down and taken up again, or put back."""
-    left: list[Change] = []
-    for change in changes:
-        opposite = next((c for c in reversed(left) if _undoes(position, c, change)), None)
-        if opposite is None:
-            left.append(change)
-        else:
-            left.remove(opposite)
-    return left
-
-
-def _undoes(position: KsarPosition, one: Change, two: Change) -> bool:
-    """Whether the second change brings back what was before the first."""
-    if one.add == two.add or (one.cell, one.extent) != (two.cell, two.extent):
-        return False
-    if one.add:
-        return two.letter in ("", one.letter)
-    return any(
-        (p.cell, p.extent, p.letter) == (two.cell, two.extent, two.letter) for p in position.pieces
-    )
-
-
-def _told(change: Change) -> tuple[Cell, ...]:
-    """The cells of a piece, as far as they have names."""
-    return tuple(cell for cell in change.cells() if cell.file < 26)
-
-
-def _span(change: Change) -> tuple[tuple[str, str | int], ...]:
-    """From which cell to which a piece reaches."""
-    cells = _told(change)
-    return ("from", str(cells[0])), ("to", str(cells[-1]))
 
 
 def _count(pieces: tuple[Placed, ...], letter: str) -> int:

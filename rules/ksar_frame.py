@@ -61,6 +61,10 @@ class Frame:
         """The number of a cell's bit."""
         return (cell.rank + 1) * self.width + cell.file + 1
 
+    def has(self, cell: Cell) -> bool:
+        """Whether a cell is inside the frame."""
+        return 0 <= cell.file < self.size and 0 <= cell.rank < self.size
+
     def box(self, cell: Cell, width: int, depth: int) -> int:
         """The cells of a rectangle."""
         row = (1 << width) - 1 << self.place(cell)

@@ -1,7 +1,7 @@
 """QBQ: groups of cubes creep across the board, towers tip over; the first formation wins.
 
-Legal turns come from sets of cells (`qbq_moves`); whatever else people do on the table is told
-as an action first (`qbq_actions`) and then with every rule that it breaks (`qbq_breaks`).
+Legal turns come from sets of cells (`qbq_moves`, `qbq_turns`); whatever else people do on the table
+is told as an action first (`qbq_actions`) and then with every rule that it breaks (`qbq_breaks`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from rules.errors import SetupError
 from rules.game import Break, GameSpec, Option, Outcome, Setup, Verdict
 from rules.lattice import Board, Lattice
 from rules.pieces import CUBE, KitPiece
-from rules.qbq_actions import Action, Enter, Insert, Relocate, Tip, changes_of, handle
-from rules.qbq_board import CUBES, Layout, QbqPosition, Trail, View, bits, geometry_of
-from rules.qbq_breaks import Table, entrances
+from rules.qbq_actions import changes_of, handle
+from rules.qbq_board import CUBES, Layout, QbqPosition, Trail, geometry_of
+from rules.qbq_breaks import Table
 from rules.qbq_moves import Movement
 from rules.qbq_seating import all_corners, given_corners, usual_corners
+from rules.qbq_turns import Move, action_of, drawn_move, legal_moves
 from rules.qbq_verdict import opinion, turns_between
 from rules.stacks import Stacks
 from rules.turn import Turn, after_changes
@@ -27,10 +28,6 @@ COLOURS = ("B", "R", "O", "G")  # clockwise, as their corners lie
 _REPEATED = 3
 _TRIES = 20
 
-# a legal turn in bits: cell of the inserted cube or 0, source, target; a tip has -1, the tower and
-# the step of its direction, a cube that enters only its cell
-Move = tuple[int, int, int]
-_TIP = -1
 Result = tuple[tuple[int, ...], tuple[tuple[int, str], ...], Move]
 
 
@@ -133,21 +130,12 @@ class QbqGame:
             yield Turn(position.player)
 
     def _turn(self, player: str, stacks: Stacks, move: Move) -> Turn:
-        return Turn(player, changes_of(self._action(move), stacks, player, self.lattice))
-
-    def _action(self, move: Move) -> Action:
-        at, src, dst = move
-        cell = self._geometry.cell_of
-        if at == _TIP:
-            row = self._geometry.row
-            return Tip(cell[src], (0, dst // row) if dst % row == 0 else (dst // abs(dst), 0))
-        if not src:
-            return Enter(cell[at])
-        return Insert(cell[at], cell[src], cell[dst]) if at else Relocate(cell[src], cell[dst])
+        action = action_of(self._rules, move)
+        return Turn(player, changes_of(action, stacks, player, self.lattice))
 
     def _legal(self, position: QbqPosition) -> Iterator[Result]:
         """Heights, mixed stacks and move of every legal turn but a pass, each effect once."""
-        moves = self._moves(position)
+        moves = legal_moves(self._rules, position)
         if position.odd:
             stacks = position.stacks
             for _, move in moves:
@@ -158,38 +146,6 @@ class QbqGame:
             for heights, move in moves:
                 yield heights, (), move
 
-    def _moves(self, position: QbqPosition) -> Iterator[tuple[tuple[int, ...], Move]]:
-        """The same with heights that hold only where no stack is mixed."""
-        view = position.view()
-        seat = position.seat
-        mine = position.heights[seat]
-        before, behind = position.heights[:seat], position.heights[seat + 1 :]
-        if not view.cubes:
-            for at in bits(entrances(self._table(position))):
-                yield (*before, mine + at, *behind), (at, 0, 0)
-            return
-        for heights, at, src, dst in self._rules.compounds(view, mine):
-            yield (*before, heights, *behind), (at, src, dst)
-        yield from self._tips(position, view, seat)
-
-    def _tips(
-        self, position: QbqPosition, view: View, seat: int
-    ) -> Iterator[tuple[tuple[int, ...], Move]]:
-        seen: set[tuple[int, ...]] = set()
-        for src, step, line in self._rules.tips(position, view):
-            height = position.height(src)
-            if height == 2 and line and not line[0] & view.foreign:
-                continue  # the top cube one cell further: a relocation
-            landed = sum(line)
-            spared = ~(landed * 15)
-            heights = tuple(
-                h - src * (height - 1) + landed if other == seat else h & spared
-                for other, h in enumerate(position.heights)
-            )
-            if heights not in seen:
-                seen.add(heights)
-                yield heights, (_TIP, src, step)
-
     def random_turn(self, position: QbqPosition, rng: random.Random) -> Turn | None:
         """Some legal turn, drawn step by step."""
         if self._decided(position):
@@ -198,35 +154,13 @@ class QbqGame:
         stacks = position.stacks
         if view.cubes:
             for _ in range(_TRIES):
-                move = self._drawn(position, view, rng)
+                move = drawn_move(self._rules, position, view, rng)
                 if move:
                     return self._turn(position.player, stacks, move)
-        moves = [move for _, move in self._moves(position)]
+        moves = [move for _, move in legal_moves(self._rules, position)]
         if not moves:
             return Turn(position.player)
         return self._turn(position.player, stacks, rng.choice(moves))
-
-    def _drawn(self, position: QbqPosition, view: View, rng: random.Random) -> Move | None:
-        """A relocation, an insertion or a tip, or nothing where the dice fell on none."""
-        kind = rng.randrange(3)
-        if kind == 0:
-            tips = list(self._rules.tips(position, view))
-            if not tips:
-                return None
-            src, step, _ = rng.choice(tips)
-            return _TIP, src, step
-        at = 0
-        if kind == 1:
-            places = list(bits(self._rules.insertions(view)))
-            if not places:
-                return None
-            at = rng.choice(places)
-            view = self._rules.inserted(view, at)
-        sources = self._rules.relocations(view, inserted=bool(at))
-        if not sources:
-            return None
-        src, targets = rng.choice(sources)
-        return at, src, rng.choice(list(bits(targets)))
 
     def _passed(self, position: QbqPosition) -> QbqPosition:
         """The position behind a pass, which is legal only where nothing else is (QBQ-R18)."""
@@ -264,7 +198,7 @@ class QbqGame:
         return single and known and not turn.claim
 
     def _judge_pass(self, position: QbqPosition, table: Table) -> Verdict[QbqPosition]:
-        if next(self._moves(position), None) is None:
+        if next(legal_moves(self._rules, position), None) is None:
             return Verdict((), self._passed(position))
         facts = (("player", position.player),)
         breaks = [Break("qbq.pass-not-allowed", (), facts)]
@@ -303,7 +237,7 @@ class QbqGame:
         before = position.stacks
         later: list[Turn] = []
         player = self._next[position.player]
-        if next(self._moves(position), None) is None:
+        if next(legal_moves(self._rules, position), None) is None:
             yield Turn(position.player)
         for after, mixed, move in self._legal(position):
             if after[seat] & ~loose != wanted:

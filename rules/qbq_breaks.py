@@ -186,11 +186,11 @@ def _entering(table: Table, at: Cell) -> Iterator[Break]:
         yield Break("qbq.enter-not-nearest", _named(at))
 
 
-def entrances(table: Table) -> int:
+def entrances(board: Geometry, position: QbqPosition, view: View) -> int:
     """The cells on which a player without cubes may put one."""
-    taken = table.view.own | table.view.foreign
-    starts = table.position.layout.starts[table.position.seat]
-    return _within_reach(table.board, starts, taken) & ~taken
+    taken = view.own | view.foreign
+    starts = position.layout.starts[position.seat]
+    return _within_reach(board, starts, taken) & ~taken
 
 
 def _within_reach(board: Geometry, starts: int, taken: int) -> int:
