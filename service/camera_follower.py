@@ -13,7 +13,7 @@ from calibration.cv import upright
 from rules.errors import KiebitzError
 from rules.stacks import Stacks
 from service.follower import CameraView, Feed, Picture, Seen, SourceKind
-from vision.follow import Follower
+from vision.follow import Follower, Scene
 from vision.frame import Frame, Source
 from vision.reader import Reader
 from vision.sources import LiveSource
@@ -123,6 +123,8 @@ class CameraFollower:
         if believed is not None:
             follower.believe(believed)
         for scene in follower.see(now, frames):
+            if not isinstance(scene, Scene):
+                continue
             unsure = {str(cell): odds for cell, odds in scene.unsure.items()}
             hidden = tuple(sorted(map(str, scene.hidden)))
             feed.observed(Seen(scene.stacks, unsure, hidden, scene.certainty))

@@ -18,6 +18,7 @@ from service import __version__
 COMMANDS = {
     "bench": "Measure Kiebitz on this machine.",
     "demo": "Watch a game that plays itself, in the browser.",
+    "doctor": "See which cameras there are, what works, and what to do about the rest.",
     "read": "Read the position in one picture a camera.",
     "referee": "Judge a game that is written down, turn by turn.",
     "serve": "Open the page for your table, for everybody in the room.",
