@@ -7,7 +7,10 @@ from pathlib import Path
 from calibration import colour_store, store
 from calibration.colour_fit import ColourView, fit_colours
 from calibration.errors import CalibrationError
+from rules.game import GameSpec
 from rules.lattice import Board
+from rules.pieces import CUBE
+from rules.stacks import Stacks
 from service.table import Table
 from service.table_folder import read_table
 from vision.likelihood import CameraEye
@@ -62,4 +65,18 @@ def table_reader(folder: Path, only: Iterable[str] = ()) -> Reader:
     calibration = store.read(folder)
     board = measured_board(table, calibration)
     eyes = table_eyes(folder, table, calibration, board, only)
-    return Reader(board, eyes, table.spec.kit)
+    return Reader(
+        board, eyes, table.spec.kit, one_colour_stacks=never_mixes_colours(table.spec)
+    )
+
+
+def never_mixes_colours(spec: GameSpec) -> bool:
+    """Whether the rules of a game of cubes call every stack of two colours impossible."""
+    letters = list(spec.colours)
+    cubes = any(piece.shape == CUBE for piece in spec.kit)
+    if not cubes or len(letters) < 2:
+        return False
+    game = spec.set_up()
+    one, two = letters[0] + letters[0], letters[0] + letters[1]
+    even, mixed = (game.impossible(Stacks.of({"b2": stack})) for stack in (one, two))
+    return {found.rule for found in even} != {found.rule for found in mixed}

@@ -42,8 +42,13 @@ class CellDoubt:
     hidden: bool
 
 
-def rivals(gains: ColumnGains, column: int, stack: Colours, reach: float) -> Rivals:
-    """The other stacks that could stand on a column: other heights, and other single colours."""
+def rivals(
+    gains: ColumnGains, column: int, stack: Colours, reach: float, last: Colours | None, hold: float
+) -> Rivals:
+    """The other stacks that could stand on a column: other heights, and other single colours.
+
+    What differs from `last`, the last known stack, loses `hold`.
+    """
     levels = gains.by_height.shape[1] - 1
     high = len(stack)
     now = gains.worth(column, np.array(stack, dtype=np.int8))
@@ -57,7 +62,12 @@ def rivals(gains: ColumnGains, column: int, stack: Colours, reach: float) -> Riv
         for c in np.flatnonzero(by_colour - by_colour[stack[k] - 1] > -reach):
             if c + 1 != stack[k]:
                 changed = (*stack[:k], int(c) + 1, *stack[k + 1 :])
-                found[changed] = float(by_colour[c] - by_colour[stack[k] - 1])
+                found[changed] = gains.worth(column, np.array(changed, dtype=np.int8)) - now
+    if last is not None:
+        if last != stack:
+            found[last] = gains.worth(column, np.array(last, dtype=np.int8)) - now + hold
+        else:
+            found = {other: gain - hold for other, gain in found.items()}
     return found
 
 
@@ -70,9 +80,10 @@ class Doubts:
         self._position = position
         self._settings = settings
         self._in_sight = position.sight().reshape(-1, position.levels)
+        hold = position.evidence.settings.change_cost
         self._rivals = [
-            rivals(gains, column, self._stack(column), settings.reach)
-            for column in range(position.evidence.columns)
+            rivals(gains, c, self._stack(c), settings.reach, self._last(c), hold)
+            for c in range(position.evidence.columns)
         ]
 
     def suspects(self) -> list[int]:
@@ -136,6 +147,10 @@ class Doubts:
 
     def _stack(self, column: int) -> Colours:
         return tuple(int(c) for c in self._position.stack(column))
+
+    def _last(self, column: int) -> Colours | None:
+        last = self._position.anchored(column)
+        return None if last is None else tuple(int(c) for c in last)
 
     def _masked(self, stack: Colours, in_sight: NDArray[np.float64]) -> Colours:
         """The stack with -1 for units of which nobody sees the colour."""

@@ -22,7 +22,9 @@ State = NDArray[np.int8]  # (U,) 0 for none, else 1 + number of the colour
 class SearchSettings:
     """What the search believes before it looks."""
 
-    unit_cost: float = 1.5  # a unit must explain at least this much
+    unit_cost: float = 2.0  # a unit must explain at least this much
+    change_cost: float = 3.0  # a column that is not as it was last known to be
+    mix_cost: float = 0.0  # two colours in one stack; above 0 where the game never mixes them
     sweeps: int = 40
     weight: float = 0.3  # of one ray: neighbours share grain, shadow and compression
 
@@ -31,7 +33,9 @@ class SearchSettings:
 class SearchSettings:
     """What the search believes before it looks."""
 
-    unit_cost: float = 1.5  # a unit must explain at least this much
+    unit_cost: float = 2.0  # a unit must explain at least this much
+    change_cost: float = 3.0  # a column that is not as it was last known to be
+    mix_cost: float = 0.0  # two colours in one stack; above 0 where the game never mixes them
     sweeps: int = 40
     weight: float = 0.3  # of one ray: neighbours share grain, shadow and compression
 
@@ -96,18 +100,43 @@ class Evidence:
         self.units = self.columns * lattice.levels
 
 
+def cost_of(stacks: NDArray[np.int8], settings: SearchSettings) -> float:
+    """What stacks (..., levels) must at least explain to be believed."""
+    cost = settings.unit_cost * int(np.count_nonzero(stacks))
+    if settings.mix_cost > 0:
+        upper, lower = stacks[..., 1:], stacks[..., :-1]
+        mixed = (upper != lower) & (upper > 0) & (lower > 0)
+        cost += settings.mix_cost * int(np.count_nonzero(mixed))
+    return cost
+
+
 class ColumnGains:
     """The gain of stacks, column by column: best stack of each height, and its worth."""
 
     def __init__(self, gains: NDArray[np.float64], settings: SearchSettings) -> None:
         self.gains = gains  # (C, J, level, height - 1)
-        self.cost = settings.unit_cost
+        self.settings = settings
         self.best_colour = gains.argmax(axis=0)  # (J, level, height - 1)
         levels = gains.shape[2]
         below = np.triu(np.ones((levels, levels)))  # level <= height
         total = (gains.max(axis=0) * below).sum(axis=1)
-        total -= self.cost * np.arange(1, levels + 1)
+        if settings.mix_cost > 0:
+            total = self._even_or_mixed(total, below)
+        total -= settings.unit_cost * np.arange(1, levels + 1)
         self.by_height = np.concatenate([np.zeros((len(total), 1)), total], axis=1)
+
+    def _even_or_mixed(
+        self, total: NDArray[np.float64], below: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The worth by height where a stack of one colour is the rule; sets its colours."""
+        both = below[1:] > 0
+        change = (self.best_colour[:, 1:] != self.best_colour[:, :-1]) & both[None]
+        mixed = total - self.settings.mix_cost * change.sum(axis=1)
+        even = (self.gains * below[None, None]).sum(axis=2)  # (C, J, height - 1)
+        better = even.max(axis=0) > mixed
+        alike = np.broadcast_to(even.argmax(axis=0)[:, None, :], self.best_colour.shape)
+        self.best_colour = np.where(better[:, None, :], alike, self.best_colour)
+        return np.where(better, even.max(axis=0), mixed)
 
     def worth(self, column: int, stack: NDArray[np.int8]) -> float:
         """The gain of one stack (colours from below, 1 + number, 0 for a gap) over none."""
@@ -116,7 +145,7 @@ class ColumnGains:
         if not high:
             return 0.0
         own = self.gains[stack[levels] - 1, column, levels, high - 1]
-        return float(own.sum() - self.cost * len(levels))
+        return float(own.sum()) - cost_of(stack, self.settings)
 
     def stack_of_height(self, column: int, high: int) -> NDArray[np.int8]:
         """The best stack of this height on a column."""
@@ -127,3 +156,18 @@ class ColumnGains:
     def best_stack(self, column: int) -> NDArray[np.int8]:
         """The best stack on a column."""
         return self.stack_of_height(column, int(self.by_height[column].argmax()))
+
+    def worths(self, state: NDArray[np.int8]) -> NDArray[np.float64]:
+        """The worth of what stands on every column (J) in a state (J, levels)."""
+        levels = np.arange(state.shape[1])
+        full = state > 0
+        high = np.where(full, levels + 1, 0).max(axis=1)
+        columns = np.arange(len(state))[:, None]
+        own = self.gains[
+            np.maximum(state, 1) - 1, columns, levels[None], np.maximum(high, 1)[:, None] - 1
+        ]
+        total = np.where(full, own, 0.0).sum(axis=1) - self.settings.unit_cost * full.sum(axis=1)
+        if self.settings.mix_cost > 0:
+            both = full[:, 1:] & full[:, :-1] & (state[:, 1:] != state[:, :-1])
+            total -= self.settings.mix_cost * both.sum(axis=1)
+        return np.asarray(total)

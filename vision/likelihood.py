@@ -69,19 +69,24 @@ class LookSettings:
     deep: float = -1.5
     deep_spread: float = 0.8
     deep_hue: float = 0.22
-    board_lit: float = 0.60
-    board_shaded: float = 0.33
+    board_lit: float = 0.52
+    board_shaded: float = 0.31
     board_shade: float = -0.5
     board_shade_spread: float = 0.45
     board_lit_spread: float = 0.10
     board_lit_hue: float = 0.05
     board_shade_hue: float = 0.13
+    board_deep: float = 0.12  # share in the dark between pieces or where one lamp gives all light
+    board_deep_shade: float = -1.5
+    board_deep_spread: float = 0.8
+    board_deep_hue: float = 0.20
     board_tinted: float = 0.05  # reflections and tints thrown by pieces
     board_tint: tuple[float, float] = (0.6, 0.30)
     noise: float = 0.0035  # of light; matters where it is dark
     anything: float = 0.03  # share of pixels that show something else
     anything_density: float = 0.02  # an even density over all colours that occur
-    room_bound: float = 2.0  # how often more likely a piece may be than the room, at most
+    room_moves: float = 0.35  # share of the room's pixels that changed since it was empty
+    room_alike: float = 0.6  # such a pixel is less likely to look like a piece than a piece is
     clip_weight: tuple[float, float, float, float] = (1.0, 0.5, 0.25, 0.1)
 
 
@@ -125,6 +130,9 @@ class EyeLooks:
             self._empty_spread = _local_spread(eye.empty, self.at)
             self._coarse = _coarse(smooth)
             self._edge_of_nothing = _edge_of_nothing(_contrast(smooth, rays.px))
+            moving = ~rays.on_board
+            self._edge_of_nothing[moving] += _ON_PIECE[5]
+            self._edge_of_nothing[moving] /= 2
         else:
             self._edge_of_nothing = np.tile(_ON_PIECE[3], (len(rays.px), 1))
 
@@ -149,9 +157,10 @@ class EyeLooks:
         even = of_light(light * self._dimming)
         contrast = np.digitize(_contrast(smooth, self._rays.px), CONTRASTS)
         noise = (cfg.noise * np.exp(-values[:, 0])) ** 2
+        piece = self._pieces(even, self._eye.colours)
         return RayLooks(
-            piece=self._pieces(even, self._eye.colours),
-            nothing=self._nothing(values, light, noise),
+            piece=piece,
+            nothing=self._in_the_room(self._nothing(values, light, noise), piece),
             edge=_ON_PIECE[:, contrast],
             nothing_edge=self._edge_of_nothing[np.arange(len(contrast)), contrast],
             weight=np.array(cfg.clip_weight, dtype=np.float32)[clipped_channels(pixels)],
@@ -206,6 +215,15 @@ class EyeLooks:
         found += cfg.anything * cfg.anything_density
         return found
 
+    def _in_the_room(self, nothing: Floats32, piece: Floats32) -> Floats32:
+        """Rays that end in the room may show anything there, also somebody dressed like a piece."""
+        cfg = self._settings
+        moving = ~self._rays.on_board
+        best = piece[:, self._faces][:, :, moving].max(axis=(0, 1))
+        found = nothing.copy()
+        found[moving] = (1 - cfg.room_moves) * found[moving] + cfg.room_moves * cfg.room_alike * best
+        return found
+
     def _nothing(self, values: Floats32, light: Floats32, noise: Floats32) -> Floats32:
         cfg = self._settings
         even = cfg.anything * cfg.anything_density
@@ -230,8 +248,16 @@ class EyeLooks:
             np.hypot(cfg.board_shade_hue, hue),
             noise,
         )
+        deep = _density(
+            off - cfg.board_deep_shade,
+            far_hue,
+            cfg.board_deep_spread,
+            np.hypot(cfg.board_deep_hue, hue),
+            noise,
+        )
         tinted = _density(off, far_hue, *cfg.board_tint, noise)
-        found = cfg.board_lit * lit + cfg.board_shaded * shaded + cfg.board_tinted * tinted
+        found = cfg.board_lit * lit + cfg.board_shaded * shaded
+        found += cfg.board_deep * deep + cfg.board_tinted * tinted
         return np.asarray(found + even, dtype=np.float32)
 
 

@@ -222,7 +222,7 @@ class Placing:
         even = np.zeros((self.position.evidence.colours, columns + 1, levels))
         for high in range(1, levels + 1):
             own = gains.gains[:, :, :high, high - 1].sum(axis=2)
-            even[:, :columns, high - 1] = own - gains.cost * high
+            even[:, :columns, high - 1] = own - gains.settings.unit_cost * high
         now = np.zeros(columns + 1)
         for column in self.owner:
             now[column] = gains.worth(column, self.position.stack(column))

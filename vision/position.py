@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from calibration.colour_space import Floats32
 from vision.columns import RayTable
-from vision.evidence import ColumnGains, Evidence, State, View
+from vision.evidence import ColumnGains, Evidence, State, View, cost_of
 
 Stack = NDArray[np.int8]  # colours from below, 1 + number
 
@@ -184,8 +184,10 @@ def _without(
 class Position:
     """A state of the lattice with its score under the evidence, ready for changes."""
 
-    def __init__(self, evidence: Evidence, state: State) -> None:
+    def __init__(self, evidence: Evidence, state: State, anchor: State | None = None) -> None:
+        """`anchor` is the last known state; a column that differs from it must be worth it."""
         self.evidence = evidence
+        self.anchor = None if anchor is None else anchor.reshape(-1, evidence.lattice.levels)
         self.levels = evidence.lattice.levels
         self.state = np.append(state, 0).astype(np.int8)  # one more that is never there
         shape = (evidence.colours, evidence.units, self.levels)
@@ -196,8 +198,8 @@ class Position:
 
     def sum_up(self) -> None:
         """Counts the score anew."""
-        cost = self.evidence.settings.unit_cost * int(np.count_nonzero(self.state))
-        self.score = sum(float(s.view.weight @ s.logs) for s in self.sights) - cost
+        explained = sum(float(s.view.weight @ s.logs) for s in self.sights)
+        self.score = explained - self._cost(self.state)
 
     def stack(self, column: int) -> Stack:
         """The colours of one column from below."""
@@ -207,18 +209,16 @@ class Position:
     def gain(self, changes: Mapping[int, Stack]) -> float:
         """What the score would gain if these columns had these stacks."""
         trial = self._changed(changes)
-        cost = self.evidence.settings.unit_cost
-        more = int(np.count_nonzero(trial)) - int(np.count_nonzero(self.state))
-        return sum(s.trial(trial, s.table.rays_of(changes)) for s in self.sights) - cost * more
+        more = self._cost(trial) - self._cost(self.state)
+        return sum(s.trial(trial, s.table.rays_of(changes)) for s in self.sights) - more
 
     def change(self, changes: Mapping[int, Stack]) -> None:
         """Puts these stacks on these columns."""
         if not changes:
             return
-        before = int(np.count_nonzero(self.state))
+        before = self._cost(self.state)
         self.state = self._changed(changes)
-        more = int(np.count_nonzero(self.state)) - before
-        gain = -self.evidence.settings.unit_cost * more
+        gain = before - self._cost(self.state)
         for sight in self.sights:
             rays = sight.table.rays_of(changes)
             old = float(sight.view.weight[rays] @ sight.logs[rays])
@@ -230,10 +230,7 @@ class Position:
 
     def restore(self, state: State) -> None:
         """Goes back to a state of before."""
-        old = self.state[:-1].reshape(-1, self.levels)
-        new = state.reshape(-1, self.levels)
-        differing = np.flatnonzero((old != new).any(axis=1))
-        self.change({int(c): new[c] for c in differing})
+        self.change(self.differing(state))
 
     def columns_gain(self) -> ColumnGains:
         """For every column the gain of each stack over an empty place, all else as it is."""
@@ -246,6 +243,19 @@ class Position:
         spans = self._sums.reshape(many, columns, levels, levels + 2)
         by_height = np.cumsum(spans, axis=3)[..., 1 : levels + 1]
         return ColumnGains(by_height, self.evidence.settings)
+
+    def differing(self, state: State) -> dict[int, Stack]:
+        """The columns on which another state differs, with its stacks."""
+        old = self.state[:-1].reshape(-1, self.levels)
+        new = state.reshape(-1, self.levels)
+        return {int(c): new[c] for c in np.flatnonzero((old != new).any(axis=1))}
+
+    def anchored(self, column: int) -> Stack | None:
+        """The last known stack of a column, None where nothing is known."""
+        if self.anchor is None:
+            return None
+        own = self.anchor[column]
+        return own[: int(np.flatnonzero(own)[-1]) + 1 if own.any() else 0]
 
     def sight(self) -> NDArray[np.float64]:
         """How much of each unit's place is in sight (U), in rays of full weight, all cameras."""
@@ -273,6 +283,14 @@ class Position:
             there = ground >= 0
             total += np.bincount(ground[there], (rest * regret)[there], minlength=len(total))
         return total
+
+    def _cost(self, state: State) -> float:
+        stacks = state[:-1].reshape(-1, self.levels)
+        cost = cost_of(stacks, self.evidence.settings)
+        if self.anchor is not None:
+            changed = int((stacks != self.anchor).any(axis=1).sum())
+            cost += self.evidence.settings.change_cost * changed
+        return cost
 
     def _changed(self, changes: Mapping[int, Stack]) -> State:
         trial = self.state.copy()

@@ -6,7 +6,7 @@ It knows the lattice, the board, the kit and the cameras, and no game by name.
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,7 +25,9 @@ from vision.placing import Kit, Placing, PlacingSettings, Spot
 from vision.position import Position
 from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
-from vision.search import climb, shake
+from vision.search import climb, propose, shake
+
+MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,19 +51,25 @@ class Reader:
         cameras: Mapping[str, CameraEye],
         kit: Sequence[KitPiece] = (),
         *,
+        one_colour_stacks: bool = False,
         settings: ReaderSettings | None = None,
     ) -> None:
+        """`one_colour_stacks`: the game never puts two colours into one stack; soft evidence."""
         self.board = board
         self.lattice = board.lattice
         self.cameras = dict(cameras)
         self.kit = tuple(kit)
         self.settings = settings or ReaderSettings()
+        self._search_settings = self.settings.search
+        if one_colour_stacks:
+            self._search_settings = replace(self._search_settings, mix_cost=MIX_COST)
         self.letters = next((eye.colours.letters for eye in cameras.values()), ())
         self._kit = (
             Kit(self.kit, self.letters, self.lattice)
             if Kit.is_rigid(self.kit, self.lattice)
             else None
         )
+        self._whole = one_colour_stacks or self._kit is not None
         self._tables: dict[str, RayTable] = {}
         self._looks: dict[str, EyeLooks] = {}
         for name, eye in cameras.items():
@@ -84,7 +92,10 @@ class Reader:
         begin = time.perf_counter()
         looks = self._look(images)
         seen = time.perf_counter()
-        position = Position(self._evidence(looks), self._state(last) if last else self._empty())
+        anchor = None if last is None else self._state(last)
+        start = self._empty() if anchor is None else anchor
+        position = Position(self._evidence(looks), start, anchor)
+        propose(position, [self._state(stacks) for stacks in candidates])
         pieces = self._search(position)
         if last is None:
             # The pieces themselves tell how they look in this light.
@@ -97,7 +108,7 @@ class Reader:
         if suspects:
             nudge(position, self.settings.nudge)
             doubts.settle(suspects)
-        reading = self._reading(doubts.cells(), last)
+        reading = self._reading(doubts.cells(), position, last)
         end = time.perf_counter()
         return Reading(
             **reading,
@@ -121,9 +132,9 @@ class Reader:
 
     def _evidence(self, looks: Mapping[str, RayLooks]) -> Evidence:
         views = [
-            View.of(self._tables[name], own, self.settings.search) for name, own in looks.items()
+            View.of(self._tables[name], own, self._search_settings) for name, own in looks.items()
         ]
-        return Evidence(views, self.lattice, len(self.letters), self.settings.search)
+        return Evidence(views, self.lattice, len(self.letters), self._search_settings)
 
     def _search(self, position: Position, pieces: Iterable[Spot] = ()) -> set[Spot]:
         """Finds the best state; the pieces that it consists of where they are whole ones."""
@@ -144,7 +155,8 @@ class Reader:
                 sight, own.values, self.cameras[name].colours, self.settings.adapt
             )
             followed[name] = self._looks[name].again(own, colours)
-        return Position(self._evidence(followed), position.state[:-1])
+        anchor = None if position.anchor is None else position.anchor.ravel()
+        return Position(self._evidence(followed), position.state[:-1], anchor)
 
     def _fitting(self, name: str, image: ImageBGR) -> ImageBGR:
         width, height = self.cameras[name].camera.size
@@ -162,13 +174,20 @@ class Reader:
     def _state(self, stacks: Stacks) -> State:
         state = self._empty()
         levels, columns = self.lattice.levels, self.lattice.columns
-        for unit, letter in stacks.units():
-            if unit.cell in self.lattice and unit.level <= levels and letter in self.letters:
-                column = unit.cell.rank * columns + unit.cell.file
-                state[column * levels + unit.level - 1] = self.letters.index(letter) + 1
+        for cell, stack in stacks.items():
+            if cell not in self.lattice:
+                continue
+            known = 1  # what nobody knows is taken to be like what stands on it
+            for k in range(min(len(stack), levels) - 1, -1, -1):
+                if stack[k] in self.letters:
+                    known = self.letters.index(stack[k]) + 1
+                if stack[k] != ".":
+                    state[(cell.rank * columns + cell.file) * levels + k] = known
         return state
 
-    def _reading(self, cells: Sequence[CellDoubt], last: Stacks | None) -> dict[str, object]:
+    def _reading(
+        self, cells: Sequence[CellDoubt], position: Position, last: Stacks | None
+    ) -> dict[str, object]:
         columns = self.lattice.columns
         stacks: dict[Cell, str] = {}
         unsure: dict[Cell, dict[str, float]] = {}
@@ -181,6 +200,8 @@ class Reader:
                 self._text(stack, cell, last, inferred if not i else None)
                 for i, stack in enumerate(doubt.stacks)
             ]
+            if self._whole and "?" in texts[0] and not doubt.hidden:
+                texts[0] = self._completed(texts[0], position.stack(column), cell, inferred)
             if texts[0]:
                 stacks[cell] = texts[0]
             if doubt.hidden:
@@ -212,6 +233,18 @@ class Reader:
                     inferred.add(Unit(cell, k + 1))
             else:
                 letters += "?"
+        return letters
+
+    def _completed(
+        self, text: str, stack: Sequence[int], cell: Cell, inferred: set[Unit]
+    ) -> str:
+        """A stack with the letters that units out of sight must have, being parts of pieces."""
+        letters = ""
+        for k, letter in enumerate(text):
+            if letter == "?" and stack[k] > 0:
+                letter = self.letters[stack[k] - 1]
+                inferred.add(Unit(cell, k + 1))
+            letters += letter
         return letters
 
 

@@ -1,10 +1,10 @@
 """The search for the stacks that explain the pictures best: column by column, uphill."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from vision.evidence import ColumnGains
+from vision.evidence import ColumnGains, State
 from vision.position import Position, Stack
 
 Wish = tuple[float, int, Stack]  # the gain, the column, its better stack
@@ -28,10 +28,33 @@ def climb(position: Position, *, sweeps: int = 40, frozen: Collection[int] = ())
     return gains
 
 
-def shake(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
-    """Escapes from answers that no single column can leave: where a stack explains its pixels
+def propose(position: Position, states: Sequence[State], *, tried: int = 4) -> None:
+    """Goes to the best of some whole states, if it is better than the present one.
 
-    badly, it is tried lower or higher while the others find their places around it.
+    What single columns promise tells which states are worth an exact trial.
+    """
+    if not states:
+        return
+    gains = position.columns_gain()
+    now = gains.worths(position.state[:-1].reshape(-1, position.levels))
+    promised = [
+        float((gains.worths(s.reshape(-1, position.levels)) - now).sum()) for s in states
+    ]
+    best, best_gain = None, 0.02
+    for i in np.argsort(promised)[::-1][:tried]:
+        changes = position.differing(states[i])
+        gain = position.gain(changes) if changes else 0.0
+        if gain > best_gain:
+            best, best_gain = changes, gain
+    if best:
+        position.change(best)
+
+
+def shake(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
+    """Escapes from answers that no single column can leave.
+
+    Where a stack explains its pixels badly, it is tried lower or higher while the others find
+    their places around it.
     """
     regrets = position.regrets()
     suspects = [int(c) for c in np.argsort(-regrets)[:tries] if regrets[c] > 3.0]
@@ -55,14 +78,26 @@ def shake(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
 
 def _wishes(position: Position, gains: ColumnGains) -> list[Wish]:
     """Columns that would rather have another stack, the most eager first."""
+    state = position.state[:-1].reshape(-1, position.levels)
+    now = gains.worths(state)
+    best = gains.by_height.max(axis=1)
+    hold = 0.0
+    if position.anchor is not None:
+        hold = position.evidence.settings.change_cost
+        moved = (state != position.anchor).any(axis=1)
+        now = now + np.where(moved, 0.0, hold)
+        anchor = gains.worths(position.anchor) + hold
     found: list[Wish] = []
-    for column in range(position.evidence.columns):
-        now = position.stack(column)
-        gain = float(gains.by_height[column].max()) - gains.worth(column, now)
-        if gain > 0.05:
-            best = gains.best_stack(column)
-            if not np.array_equal(now, best):
-                found.append((gain, column, best))
+    for column in np.flatnonzero(best - now > 0.05 - hold).tolist():
+        choice, gain = gains.best_stack(column), float(best[column] - now[column])
+        last = position.anchored(column)
+        if last is not None:
+            if np.array_equal(choice, last):
+                gain += hold
+            elif anchor[column] > best[column]:
+                choice, gain = last, float(anchor[column] - now[column])
+        if gain > 0.05 and not np.array_equal(position.stack(column), choice):
+            found.append((gain, column, choice))
     return sorted(found, key=lambda wish: -wish[0])
 
 

@@ -1,0 +1,249 @@
+"""How well and how fast positions are read: rows for each game and rig, with counts.
+
+Positions are those of random games; pictures are taken by the virtual camera in scenes that no
+number of the reader was tuned on, or loaded from traced sample pictures.
+"""
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from calibration.camera import Camera
+from calibration.colour_fit import ColourView, fit_colours
+from rules.cells import Unit
+from rules.game import GameSpec
+from rules.lattice import Board, Lattice
+from rules.record import PositionLine, TurnLine
+from rules.stacks import Stacks
+from rules.turn import after_changes
+from service.table_eyes import never_mixes_colours
+from vision.frame import ImageBGR
+from vision.likelihood import CameraEye
+from vision.reader import Reader
+from vision.reading import Reading
+from vision.virtual.games import random_record
+from vision.virtual.scene import Family, Kind, Rig, Scene
+from vision.virtual.studio import Studio
+
+SEEN_PX = 150  # a unit with fewer picture elements in sight is not held against the reader
+STEP_PX = 3
+RELIABILITY = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.01)
+
+
+@dataclass(slots=True)
+class ReadRow:
+    """What was counted over the positions of one game and rig."""
+
+    HEAD = (
+        "game", "rig", "positions", "exact", "exact %", "units", "wrong and sure", "unsure units %",
+        "ms from scratch", "ms one turn later",
+    )  # fmt: skip
+
+    game: str
+    rig: str
+    positions: int = 0
+    exact: int = 0
+    units: int = 0
+    wrong: int = 0
+    wrong_sure: int = 0
+    unsure: int = 0
+    empty_wrong: int = 0
+    later_wrong: int = 0
+    scratch_ms: list[float] = field(default_factory=list)
+    later_ms: list[float] = field(default_factory=list)
+    told: list[tuple[float, bool]] = field(default_factory=list)  # certainty, and was it right
+    failures: list[str] = field(default_factory=list)
+
+    def count(self, name: str, truth: Stacks, reading: Reading, seen: Mapping[Unit, int]) -> None:
+        """Adds one position."""
+        wrong = differing_units(truth, reading.stacks, seen)
+        open_cells = reading.unsure.keys() | reading.hidden
+        sure = [
+            unit for unit in wrong if unit.cell not in open_cells and not _unknown(reading, unit)
+        ]
+        self.positions += 1
+        self.exact += not wrong
+        self.units += sum(1 for unit, _ in truth.units() if seen.get(unit, 0) >= SEEN_PX)
+        self.wrong += len(wrong)
+        self.wrong_sure += len(sure)
+        self.unsure += sum(max(reading.stacks.height(cell), 1) for cell in reading.unsure)
+        self.empty_wrong += bool(wrong) and not truth
+        self.told.append((reading.certainty, not sure))
+        if wrong:
+            cells = sorted({unit.cell for unit in wrong})
+            told = ", ".join(
+                f"{c}: is {truth.get(c, '-')}, read {reading.stacks.get(c, '-')}"
+                f"{'' if c in open_cells else ' (sure)'}"
+                for c in cells
+            )
+            self.failures.append(f"{name}: {told}")
+
+    def texts(self) -> tuple[str, ...]:
+        """The row as it is printed."""
+        low, high = interval(self.exact, self.positions)
+        return (
+            self.game,
+            self.rig,
+            str(self.positions),
+            str(self.exact),
+            f"{percent(self.exact, self.positions)} ({low:.1f} to {high:.1f})",
+            str(self.units),
+            f"{self.wrong_sure} ({percent(self.wrong_sure, self.units)} %)",
+            percent(self.unsure, self.units),
+            _median(self.scratch_ms),
+            _median(self.later_ms),
+        )
+
+
+def _unknown(reading: Reading, unit: Unit) -> bool:
+    return reading.stacks.get(unit.cell, "")[unit.level - 1 : unit.level] == "?"
+
+
+def percent(part: int, whole: int) -> str:
+    """A part of a whole, in percent."""
+    return f"{100 * part / whole:.2f}" if whole else "-"
+
+
+def interval(part: int, whole: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share, in percent."""
+    if not whole:
+        return 0.0, 100.0
+    z = 1.96
+    share = part / whole
+    middle = share + z * z / (2 * whole)
+    around = z * math.sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole))
+    scale = 100 / (1 + z * z / whole)
+    return scale * (middle - around), scale * (middle + around)
+
+
+def _median(values: Sequence[float]) -> str:
+    return f"{float(np.median(values)):.1f}" if values else "-"
+
+
+def differing_units(truth: Stacks, read: Stacks, seen: Mapping[Unit, int]) -> list[Unit]:
+    """Units that were read wrongly; the letter of one that nobody sees does not count."""
+    wrong: list[Unit] = []
+    for cell in truth.keys() | read.keys():
+        real, told = truth.get(cell, ""), read.get(cell, "")
+        for k in range(max(len(real), len(told))):
+            unit = Unit(cell, k + 1)
+            a, b = real[k : k + 1], told[k : k + 1]
+            if a != b and not (a and b and seen.get(unit, 0) < SEEN_PX):
+                wrong.append(unit)
+    return wrong
+
+
+def units_in_sight(
+    cameras: Mapping[str, Camera], lattice: Lattice, truth: Stacks
+) -> dict[Unit, int]:
+    """Picture elements in which each unit is the first one met, over all cameras."""
+    units = [unit for unit, _ in truth.units()]
+    if not units:
+        return {}
+    boxes = np.array([lattice.box_mm(unit) for unit in units])
+    count = np.zeros(len(units))
+    for camera in cameras.values():
+        corners = camera.project(boxes.reshape(-1, 3))
+        low = np.maximum(np.nanmin(corners, axis=0) - 30, 0)
+        high = np.minimum(np.nanmax(corners, axis=0) + 30, np.array(camera.size) - 1)
+        u, v = np.meshgrid(np.arange(low[0], high[0], STEP_PX), np.arange(low[1], high[1], STEP_PX))
+        origin, direction = camera.rays(np.stack([u.ravel(), v.ravel()], axis=1))
+        nearest = np.full(len(direction), np.inf)
+        who = np.full(len(direction), -1)
+        for i, (a, b) in enumerate(boxes):
+            one, two = (a - origin) / direction, (b - origin) / direction
+            enter, leave = np.minimum(one, two).max(axis=1), np.maximum(one, two).min(axis=1)
+            hit = (enter < leave) & (leave > 0) & (enter < nearest)
+            nearest[hit], who[hit] = enter[hit], i
+        count += np.bincount(who[who >= 0], minlength=len(units)) * STEP_PX**2
+    return dict(zip(units, count.astype(int).tolist(), strict=True))
+
+
+def positions(spec: GameSpec, seed: int) -> tuple[Stacks, Stacks]:
+    """A position of a random game, and the one a turn earlier."""
+    turns = random.Random(seed).randint(1, 40)
+    record = random_record(spec, seed, turns)
+    before = stacks = Stacks()
+    lattice = record.spec.set_up(record.setup).lattice
+    for line in record.lines:
+        if isinstance(line, PositionLine):
+            before = stacks = line.stacks
+        elif isinstance(line, TurnLine):
+            before, stacks = stacks, after_changes(stacks, line.turn.changes, lattice)
+    return stacks, before
+
+
+def virtual_row(
+    spec: GameSpec, rig: Rig, family: Family, scenes: int, each: int, seed: int
+) -> ReadRow:
+    """Reads positions of one game before the virtual cameras of some scenes."""
+    row = ReadRow(spec.name, rig)
+    for number in range(scenes):
+        scene = Scene.from_seed(seed + number, Kind.of(spec), family=family, rig=rig)
+        studio = Studio(scene)
+        empty, known = studio.empty(), studio.colour_picture()
+        reader = make_reader(
+            scene.kind.board, scene.cameras, empty, known.pictures, known.stacks,
+            scene.kind.colours, spec,
+        )  # fmt: skip
+        _read(row, reader, f"scene {seed + number} empty", studio.empty(1), Stacks(), Stacks())
+        for k in range(each):
+            stacks, before = positions(spec, 1000 * (seed + number) + k)
+            name = f"scene {seed + number} position {k}"
+            _read(row, reader, name, studio.still(stacks, k + 2), stacks, before)
+    return row
+
+
+def make_reader(
+    board: Board,
+    cameras: Mapping[str, Camera],
+    empty: Mapping[str, ImageBGR],
+    coloured: Mapping[str, ImageBGR],
+    known: Stacks,
+    names: Mapping[str, str],
+    spec: GameSpec,
+) -> Reader:
+    """A reader that has seen the empty table and the colour picture."""
+    views = [ColourView(cameras[name], coloured[name], empty[name]) for name in cameras]
+    fitted = fit_colours(views, board, names, known)
+    eyes = {
+        name: CameraEye(camera, colours, empty[name])
+        for (name, camera), colours in zip(cameras.items(), fitted, strict=True)
+    }
+    return Reader(board, eyes, spec.kit, one_colour_stacks=never_mixes_colours(spec))
+
+
+def _read(
+    row: ReadRow,
+    reader: Reader,
+    name: str,
+    images: Mapping[str, ImageBGR],
+    truth: Stacks,
+    before: Stacks,
+) -> None:
+    reading = reader.read(images)
+    cameras = {n: eye.camera for n, eye in reader.cameras.items()}
+    row.count(name, truth, reading, units_in_sight(cameras, reader.lattice, truth))
+    row.scratch_ms.append(reading.ms["total"])
+    later = reader.read(images, last=before)
+    row.later_ms.append(later.ms["total"])
+    wrong = differing_units(truth, later.stacks, units_in_sight(cameras, reader.lattice, truth))
+    row.later_wrong += bool(wrong)
+    if wrong:
+        row.failures.append(f"{name} one turn later: {sorted(map(str, wrong))}")
+
+
+def reliability(rows: Sequence[ReadRow]) -> Iterator[tuple[str, str, str, str]]:
+    """For each range of certainty: readings, how many were right, and the share."""
+    told = [pair for row in rows for pair in row.told]
+    for low, high in zip(RELIABILITY, RELIABILITY[1:], strict=False):
+        right = [ok for certainty, ok in told if low <= certainty < high]
+        yield (
+            f"{low} to {min(high, 1)}",
+            str(len(right)),
+            str(sum(right)),
+            percent(sum(right), len(right)),
+        )
