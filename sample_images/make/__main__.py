@@ -91,9 +91,6 @@ class Maker:
         """Everything that is missing."""
         scene = self.table.scene
         (self.table.folder / "table.toml").write_text(table_toml(self.table), "utf-8")
-        (self.table.folder / "truth.json").write_text(
-            json.dumps(self.truth(), indent=1) + "\n", "utf-8"
-        )
         lattice = scene.kind.board.lattice
         colours = solids_of(colour_pieces(scene.kind), lattice, scene.paints, USUAL, 0)
         shots = {
@@ -105,6 +102,9 @@ class Maker:
             for name, camera in scene.cameras.items():
                 self.shot(shot, name, camera, solids, seed)
         self.lens_views()
+        # Written last: a folder with its truth is whole.
+        truth = json.dumps(self.truth(), indent=1) + "\n"
+        (self.table.folder / "truth.json").write_text(truth, "utf-8")
 
     def lens_views(self) -> None:
         """Drawn by the virtual camera: a lens is the same in any light."""
@@ -123,7 +123,6 @@ class Maker:
         script = excerpt_script(table, table.excerpt)
         play = rehearse(script)
         (folder / "script.txt").write_text(str(script), "utf-8")
-        (folder / NAME).write_text(excerpt_json(table, play, table.excerpt), "utf-8")
         virtual = VirtualTable(table.scene, play)
         for name in table.excerpt:
             quiet = replace(table.scene.sensors[name], noise=0.0, blotch=0.0, jpeg=KEY_JPEG)
@@ -148,6 +147,7 @@ class Maker:
                 picture = development.developed(root, self.gain(name), np.random.default_rng(0))
                 path.write_bytes(development.compressed(picture))
                 _say(f"{table.family}/{table.name} {path.stem}", start)
+        (folder / NAME).write_text(excerpt_json(table, play, table.excerpt), "utf-8")
 
     def shot(
         self, shot: str, name: str, camera: Camera, solids: tuple[Solid, ...], seed: int
