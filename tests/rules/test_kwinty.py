@@ -1,6 +1,7 @@
 """KWINTY: the worked examples of the rulings, every reason, and what must hold in every game."""
 
 import random
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -494,3 +495,11 @@ def test_the_example_games_are_judged_as_annotated(path: Path) -> None:
     told = [{b["rule"].partition(".")[2] for b in turn["breaks"]} for turn in turns]
     assert told == noted
     assert any(event.event == "over" for event in events)
+
+
+def test_a_position_takes_little_memory() -> None:
+    """A recorded turn stays well under two kilobytes."""
+    game = kwinty(17)
+    position, _ = random_game(game, 1)[-1]
+
+    assert sys.getsizeof(position) + sum(map(sys.getsizeof, position)) < 1024

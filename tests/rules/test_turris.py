@@ -1,6 +1,7 @@
 """TURRIS: the worked examples of the rulings, every reason and option, views, whole games."""
 
 import random
+import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -718,3 +719,11 @@ def test_the_spec_is_the_box() -> None:
 
     assert game.players == ("L", "D")
     assert (game.lattice.columns, game.lattice.ranks, game.lattice.levels) == (3, 3, 11)
+
+
+def test_a_position_takes_little_memory() -> None:
+    """A recorded turn stays well under two kilobytes."""
+    game = turris()
+    position, _ = random_game(game, 1)[-1]
+
+    assert sys.getsizeof(position) + sum(map(sys.getsizeof, position)) < 1024
