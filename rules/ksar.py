@@ -13,7 +13,7 @@ from rules.errors import SetupError
 from rules.game import Break, GameSpec, Option, Outcome, Setup, Verdict
 from rules.ksar_breaks import NEUTRAL, hand_breaks, lasting, place_breaks, things
 from rules.ksar_frame import EXTENTS, Heights, frame_of
-from rules.ksar_pieces import as_stacks, divisions, is_piece, still_standing
+from rules.ksar_pieces import UNITS, as_stacks, divisions, is_piece, still_standing
 from rules.ksar_series import longest_series
 from rules.lattice import Board, Lattice
 from rules.pieces import CUBOID, KitPiece, Placed
@@ -23,7 +23,6 @@ from rules.turn import Change, Turn
 COLOURS = ("R", "B")
 COLOURED = 12  # pieces of each colour
 NEUTRALS = 3  # neutral pieces of each player
-UNITS = 6  # in one piece
 SMALLEST_FRAME = 6  # for examples; no real frame is known to be so small
 
 Left = tuple[int, int, int, int]

@@ -10,6 +10,7 @@ from rules.ksar_frame import EXTENTS
 from rules.pieces import Extent, Placed
 from rules.stacks import Stacks
 
+UNITS = 6  # in one piece
 MOST_WAYS = 8  # of dividing the units into pieces, the most likely first
 _MOST_STEPS = 1000  # of the search for them
 
@@ -92,7 +93,8 @@ def _ways(lump: Units) -> list[tuple[Placed, ...]]:
     order = sorted(lump, key=lambda unit: (unit.level, unit.cell.rank, unit.cell.file))
     found: list[tuple[Placed, ...]] = []
     steps = 0
-    work: list[tuple[Units, tuple[Placed, ...], int]] = [(lump, (), 0)]
+    whole = len(lump) % UNITS == 0
+    work: list[tuple[Units, tuple[Placed, ...], int]] = [(lump, (), 0)] if whole else []
     while work and len(found) < MOST_WAYS and steps < _MOST_STEPS:
         steps += 1
         left, pieces, start = work.pop()
