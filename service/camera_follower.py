@@ -13,9 +13,11 @@ from calibration.cv import upright
 from rules.errors import KiebitzError
 from rules.stacks import Stacks
 from service.follower import CameraView, Feed, Picture, Seen, SourceKind
-from vision.follow import Follower, Scene
+from service.pipeline import camera_event
+from vision.follow import Follower
 from vision.frame import Frame, Source
 from vision.reader import Reader
+from vision.seen import CameraNote, Scene
 from vision.sources import LiveSource
 
 _log = logging.getLogger(__name__)
@@ -98,7 +100,7 @@ class CameraFollower:
             return None
 
     def _follow(self, feed: Feed, reader: Reader | None) -> None:
-        follower = Follower(reader, expected=feed.expected) if reader else None
+        follower = Follower(reader, explains=feed.explains) if reader else None
         began, ticked = time.monotonic(), 0.0
         while not self._stop.is_set():
             now = time.monotonic() - began
@@ -113,7 +115,7 @@ class CameraFollower:
                 for eye in self._eyes.values():
                     eye.source.close()
                 began, ticked = time.monotonic(), 0.0
-                follower = Follower(reader, expected=feed.expected) if reader else None
+                follower = Follower(reader, explains=feed.explains) if reader else None
             self._stop.wait(max(0.002, self._pause_s - (time.monotonic() - began - now)))
 
     def _look(
@@ -122,13 +124,16 @@ class CameraFollower:
         believed, self._believed = self._believed, None
         if believed is not None:
             follower.believe(believed)
-        for scene in follower.see(now, frames):
-            if not isinstance(scene, Scene):
-                continue
-            unsure = {str(cell): odds for cell, odds in scene.unsure.items()}
-            hidden = tuple(sorted(map(str, scene.hidden)))
-            feed.observed(Seen(scene.stacks, unsure, hidden, scene.certainty))
-            follower.believe(scene.stacks)
+        for seen in follower.see(now, frames):
+            if isinstance(seen, Scene):
+                unsure = {str(cell): odds for cell, odds in seen.unsure.items()}
+                hidden = tuple(sorted(map(str, seen.hidden)))
+                feed.observed(Seen(seen.stacks, unsure, hidden, seen.certainty))
+            elif isinstance(seen, CameraNote):
+                said = camera_event(seen, "en").data["say"]
+                feed.camera(seen.camera, seen.state, said)
+            else:
+                feed.turned(seen.degrees, seen.quarters)
 
     def _newest(self, now: float) -> dict[str, Frame]:
         """The frames that came since the last call, all on this follower's clock."""

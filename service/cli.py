@@ -23,6 +23,7 @@ COMMANDS = {
     "referee": "Judge a game that is written down, turn by turn.",
     "serve": "Open the page for your table, for everybody in the room.",
     "table": "Describe your table: game, board, colours, cameras.",
+    "watch": "Follow a game through cameras or recordings, event by event.",
 }
 HELP = "Kiebitz watches a game of coloured wooden pieces, keeps the score and knows the rules."
 INTERRUPTED = 130  # what shells expect after Ctrl-C

@@ -51,8 +51,8 @@ class Feed(Protocol):
     def passed(self) -> None:
         """Time has passed: what waits for it may come due."""
 
-    def expected(self) -> tuple[Stacks, ...]:
-        """Positions that a legal turn would lead to: worth looking for, never binding."""
+    def explains(self, stacks: Stacks) -> bool:
+        """Whether such a scene would surprise nobody: then one look at it is enough."""
 
     def camera(self, camera: str, state: str, say: str) -> None:
         """Something happened to a camera."""

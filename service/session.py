@@ -284,10 +284,10 @@ class GameSession:
         with self._lock:
             return str(self._referee.record)
 
-    def expected(self) -> tuple[Stacks, ...]:
-        """Positions that a legal turn would lead to."""
+    def explains(self, stacks: Stacks) -> bool:
+        """Whether such a scene would surprise nobody."""
         with self._lock:
-            return self._referee.expected() if self.state.phase == "play" else ()
+            return self._referee.explains(stacks)
 
 
 def _still_misread(inputs: Sequence[Input]) -> dict[str, Misread]:

@@ -57,8 +57,8 @@ class TableFeed:
     def passed(self) -> None:
         self.session.tick()
 
-    def expected(self) -> tuple[Stacks, ...]:
-        return self.session.expected()
+    def explains(self, stacks: Stacks) -> bool:
+        return self.session.explains(stacks)
 
     def camera(self, camera: str, state: str, say: str) -> None:
         event = {"event": "camera", "camera": camera, "state": state, "say": say}

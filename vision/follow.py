@@ -1,18 +1,22 @@
 """The follower: from frames over time to scenes that stand still and are believed.
 
-A scene is told when nothing moves in any camera, no hand is in it, and two readings agree, or one
-that is certain shows what the game expects.
+A scene is told when nothing moves in any camera, no hand is in it, and the pictures leave no
+doubt: one reading is enough for what the game expects, anything else must be read twice.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import numpy as np
 
 from rules.cells import Cell
 from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
+from vision.history import as_remembered, common, with_history
 from vision.reader import Reader
-from vision.reading import Reading
-from vision.stillness import Stillness
+from vision.reading import SURE, Reading
+from vision.seen import Scene, Seen
+from vision.watched import WatchedCamera
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,95 +24,155 @@ class FollowSettings:
     """How long the follower waits, in seconds."""
 
     settle_s: float = 0.12  # nothing has moved for so long (0.1 to 0.5)
-    again_s: float = 1.0  # a still scene is read again this often (0.5 to 5)
-    hand_s: float = 0.25  # while a hand rests in the picture (0.2 to 1)
-    sure: float = 0.98  # one reading is enough where it is this certain and expected
+    hand_s: float = 0.25  # a hand that rests in the picture is looked at so often (0.2 to 1)
+    resting_s: float = 2.5  # so long and it is told what can be seen beside it (2 to 5)
+    part_s: float = 8.0  # so long and it is no hand but part of the table (5 to 30)
+    doubt_s: float = 1.5  # doubt is looked at again for so long before it is told (1 to 3)
+    again_s: tuple[float, ...] = (0.06, 0.2, 0.5, 0.7)  # pauses between readings of one scene
     stale_s: float = 0.7  # a camera whose newest frame is older is left out (0.3 to 2)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scene:
-    """What stands on the table while everything is still."""
-
-    t: float
-    stacks: Stacks
-    unsure: Mapping[Cell, Mapping[str, float]] = field(default_factory=dict)
-    hidden: frozenset[Cell] = frozenset()
-    certainty: float = 1.0
+    smooth: int = 4  # so many still frames are averaged from the second reading on
 
 
 class Follower:
-    """Follows one table; fed moments, it returns scenes as soon as they are believed."""
+    """Follows one table; fed moments, it returns what is believed as soon as it is."""
 
     def __init__(
         self,
         reader: Reader,
         *,
         expected: Callable[[], Sequence[Stacks]] = tuple,
+        explains: Callable[[Stacks], bool] = lambda _: False,
         settings: FollowSettings | None = None,
     ) -> None:
         self._reader = reader
         self._expected = expected
-        self._settings = settings or FollowSettings()
-        self._still = {
-            name: Stillness(eye.camera, reader.board) for name, eye in reader.cameras.items()
+        self._explains = explains
+        self.settings = settings or FollowSettings()
+        self.cameras = {
+            name: WatchedCamera(eye.camera, reader.board) for name, eye in reader.cameras.items()
         }
-        self._newest: dict[str, Frame] = {}
-        self._moved_at = 0.0
-        self._read_at: float | None = None
-        self._before: Reading | None = None
-        self._told: Stacks | None = None
-        self._believed = Stacks()
+        self._believed: Stacks | None = None
+        self._moved_at = -np.inf
+        self._read_at = -np.inf
+        self._hand = False
+        self._readings: list[Reading] = []
+        self._told: Scene | None = None
+
+    @property
+    def believed(self) -> Stacks | None:
+        """What stood on the table when it was last still; None before the first scene."""
+        return self._believed
 
     def believe(self, stacks: Stacks) -> None:
-        """What stands there by what is known; the next reading begins from it."""
-        self._believed = stacks
-        for still in self._still.values():
-            still.believe(stacks)
+        """What stands there by what people know; the next reading begins from it."""
+        if stacks != self._believed:
+            self._believed = stacks
+            for camera in self.cameras.values():
+                camera.believe(stacks)
 
-    def see(self, t: float, frames: Mapping[str, Frame]) -> list[Scene]:
-        """The frames of one moment; at most one scene comes of it."""
+    def see(self, t: float, frames: Mapping[str, Frame]) -> list[Seen]:
+        """The frames of one moment, and what comes of them."""
         for name, frame in frames.items():
-            if name in self._still:
-                self._newest[name] = frame
-                if self._still[name].moving(frame.image):
-                    self._moved_at = t
-                    self._read_at = self._before = self._told = None
-        if t - self._moved_at < self._settings.settle_s:
+            if name in self.cameras and self.cameras[name].take(t, frame):
+                self._moved_at = t
+                self._read_at = -np.inf
+                self._hand = False
+                self._readings = []
+                self._told = None
+        if t - self._moved_at < self.settings.settle_s or t - self._read_at < self._pause():
             return []
-        pause = self._pause()
-        if self._read_at is not None and t - self._read_at < pause:
-            return []
-        return self._read(t)
+        scene = self._look(t)
+        return [] if scene is None else [scene]
 
     def _pause(self) -> float:
-        if self._before is not None and self._before.covered:
-            return self._settings.hand_s
-        return self._settings.again_s if self._told is not None else 0.0
+        if self._hand:
+            return self.settings.hand_s
+        if self._told is not None and not self._told.unsure and not self._told.hidden:
+            return np.inf
+        pauses = self.settings.again_s
+        return pauses[min(len(self._readings), len(pauses)) - 1] if self._readings else 0.0
 
-    def _read(self, t: float) -> list[Scene]:
-        images = self._fresh(t)
-        if not images:
-            return []
+    def _look(self, t: float) -> Scene | None:
+        fresh = {n: c for n, c in self.cameras.items() if c.fresh(t, self.settings.stale_s)}
+        if not fresh:
+            return None
+        still_s = t - self._moved_at
+        hands = self._hands(fresh, still_s)
+        self._hand = bool(hands) and still_s < self.settings.resting_s
+        if self._hand:
+            self._read_at = t
+            self._readings = []
+            return None
+        reading = self._read(t, fresh)
+        return self._judged(t, reading, hands, still_s)
+
+    def _hands(self, fresh: Mapping[str, WatchedCamera], still_s: float) -> frozenset[Cell]:
+        """The cells that a resting hand covers in some camera."""
+        if still_s > self.settings.part_s:
+            return frozenset()
+        covered = [camera.under_hand(self._believed or Stacks()) for camera in fresh.values()]
+        return frozenset(cell for cells in covered for cell in cells)
+
+    def _read(self, t: float, fresh: Mapping[str, WatchedCamera]) -> Reading:
         self._read_at = t
-        expected = self._expected()
-        reading = self._reader.read(images, last=self._believed, candidates=expected)
-        before, self._before = self._before, reading
-        if reading.covered:
-            return []
-        agreed = before is not None and before.stacks == reading.stacks
-        known = reading.stacks == self._believed or reading.stacks in expected
-        if not (agreed or (known and reading.certainty >= self._settings.sure)):
-            return []
-        if reading.stacks == self._told and not reading.unsure:
-            return []
-        self._told = reading.stacks
-        return [Scene(t, reading.stacks, reading.unsure, reading.hidden, reading.certainty)]
+        count = 1 if not self._readings else self.settings.smooth
+        images: dict[str, ImageBGR] = {n: c.picture(count) for n, c in fresh.items()}
+        # Every other reading begins from nothing: two searches that agree are worth more.
+        last = None if len(self._readings) % 2 else self._believed
+        reading = self._reader.read(images, last=last, candidates=self._expected())
+        self._readings.append(reading)
+        return reading
 
-    def _fresh(self, t: float) -> dict[str, ImageBGR]:
-        """The newest picture of every camera that still sends some."""
-        return {
-            name: frame.image
-            for name, frame in self._newest.items()
-            if t - frame.seconds <= self._settings.stale_s
-        }
+    def _judged(
+        self, t: float, reading: Reading, hands: frozenset[Cell], still_s: float
+    ) -> Scene | None:
+        """The scene if it can be believed already."""
+        scene = self._scene(t, reading, hands)
+        before = self._told
+        if before is not None and before.stacks == scene.stacks and before.unsure == scene.unsure:
+            return None
+        known = scene.stacks == self._believed or self._explains(scene.stacks)
+        agreed = len(self._readings) > 1 and self._same(scene, self._readings[-2])
+        late = still_s >= self.settings.doubt_s
+        if not ((known and not scene.unsure) or (agreed and not scene.unsure) or late):
+            return None
+        return self._tell(scene)
+
+    def _same(self, scene: Scene, other: Reading) -> bool:
+        return self._scene(scene.t, other, scene.hidden).stacks == scene.stacks
+
+    def _scene(self, t: float, reading: Reading, hands: frozenset[Cell]) -> Scene:
+        """The reading, with what was known where nothing has changed or nobody sees anything."""
+        believed = self._believed
+        hidden = reading.hidden | hands
+        if believed is None:
+            return Scene(t, reading.stacks, reading.unsure, hidden, reading.certainty)
+        stacks, unsure = dict(reading.stacks), dict(reading.unsure)
+        for cell in {*reading.stacks.differing(believed), *unsure}:
+            before = believed.get(cell, "")
+            if cell in hands or not self._could_change(cell, before, stacks.get(cell, "")):
+                stacks[cell] = before
+                unsure.pop(cell, None)
+            elif cell in unsure:
+                unsure[cell] = with_history(unsure[cell], before)
+                stacks[cell], chance = next(iter(unsure[cell].items()))
+                if chance >= SURE:
+                    del unsure[cell]
+            if stacks.get(cell):
+                stacks[cell] = as_remembered(before, stacks[cell])
+        return Scene(t, Stacks(stacks), unsure, hidden, reading.certainty)
+
+    def _could_change(self, cell: Cell, old: str, new: str) -> bool:
+        """Whether some camera's picture has changed where this cell's pieces differ."""
+        same = common(old, new)
+        high = max(len(old), len(new), same + 1)
+        seen = [c.changed_at(cell, same + 1, high) for c in self.cameras.values()]
+        known = [share for share in seen if share is not None]
+        return not known or max(known) > 0.1
+
+    def _tell(self, scene: Scene) -> Scene:
+        self._told = scene
+        self.believe(scene.stacks)
+        for camera in self.cameras.values():
+            camera.understood()
+        return scene

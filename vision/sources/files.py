@@ -13,7 +13,7 @@ import numpy as np
 from vision.errors import SourceError
 from vision.frame import Frame, ImageBGR
 from vision.sources.jpeg import decode
-from vision.sources.recording import recorded_shots
+from vision.sources.recording import recorded_seconds, recorded_shots
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp"})
 MJPEG = frozenset({".mjpeg", ".mjpg"})
@@ -23,9 +23,16 @@ RECORDING = ".kiebitz"
 class FileSource:
     """A recording with times of its own; `latest` gives one frame after another."""
 
-    def __init__(self, camera: str, shots: Callable[[], Iterator[Frame]], offset_s: float) -> None:
+    def __init__(
+        self,
+        camera: str,
+        shots: Callable[[], Iterator[Frame]],
+        offset_s: float,
+        length_s: Callable[[], float] = float,
+    ) -> None:
         self.camera = camera
         self._shots = shots
+        self._length_s = length_s
         self._offset_s = offset_s
         self._playing: Iterator[Frame] | None = None
 
@@ -40,6 +47,10 @@ class FileSource:
             self._playing = self.frames()
         return next(self._playing, None)
 
+    def length_s(self) -> float:
+        """How long it takes, 0 where that is not known."""
+        return self._length_s() + self._offset_s
+
     def close(self) -> None:
         """Begins again at the next call; nothing else is held open."""
         self._playing = None
@@ -47,34 +58,46 @@ class FileSource:
 
 def open_file(camera: str, path: Path, fps: float, offset_s: float) -> FileSource:
     """The source of a file or folder; raises SourceError where it is neither."""
+    length: Callable[[], float] = float  # not known
     if path.is_dir():
         shots: Callable[[], Iterator[Frame]] = partial(_folder, path, camera, fps)
+        length = partial(_folder_length, path, fps)
     elif not path.exists():
         raise SourceError(f"there is no file or folder {str(path)!r} for camera {camera!r}")
     elif path.suffix.lower() == RECORDING:
         shots = partial(_recording, path, camera)
+        length = partial(recorded_seconds, path)
     elif path.suffix.lower() in MJPEG:
         shots = partial(_mjpeg, path, camera, fps)
     elif path.suffix.lower() in PICTURES:
         shots = partial(_pictures, [(path, 0.0)], camera)
     else:
         shots = partial(_video, path, camera)
-    return FileSource(camera, shots, offset_s)
+        length = partial(_video_length, path)
+    return FileSource(camera, shots, offset_s, length)
 
 
 def _folder(path: Path, camera: str, fps: float) -> Iterator[Frame]:
     """The pictures of a folder in name order, or by the times of its `times.csv`."""
-    table = path / "times.csv"
-    if table.is_file():
-        listed = _times(table)
-    else:
-        names = sorted(p for p in path.iterdir() if p.suffix.lower() in PICTURES)
-        listed = [(name, i / fps) for i, name in enumerate(names)]
+    listed = _listed(path, fps)
     if not listed:
         raise SourceError(
             f"the folder {str(path)!r} holds no pictures; expected .jpg or .png files"
         )
     yield from _pictures(listed, camera)
+
+
+def _listed(path: Path, fps: float) -> list[tuple[Path, float]]:
+    table = path / "times.csv"
+    if table.is_file():
+        return _times(table)
+    names = sorted(p for p in path.iterdir() if p.suffix.lower() in PICTURES)
+    return [(name, i / fps) for i, name in enumerate(names)]
+
+
+def _folder_length(path: Path, fps: float) -> float:
+    listed = _listed(path, fps)
+    return listed[-1][1] if listed else 0.0
 
 
 def _times(table: Path) -> list[tuple[Path, float]]:
@@ -142,6 +165,15 @@ def _video(path: Path, camera: str) -> Iterator[Frame]:
                 return
             seconds = capture.get(cv2.CAP_PROP_POS_MSEC) / 1000
             yield Frame(cast("ImageBGR", image), seconds, camera)
+    finally:
+        capture.release()
+
+
+def _video_length(path: Path) -> float:
+    capture = cv2.VideoCapture(str(path))
+    try:
+        rate = capture.get(cv2.CAP_PROP_FPS)
+        return capture.get(cv2.CAP_PROP_FRAME_COUNT) / rate if rate > 0 else 0.0
     finally:
         capture.release()
 

@@ -45,11 +45,12 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A camera went or came back; `say` is a sentence for the players."""
+    """A camera went or came back; `say` is a sentence, `why` only the reason, if there is one."""
 
     state: State
     seconds: float
     say: str
+    why: str = ""
 
 
 class LiveSource:
@@ -137,7 +138,8 @@ class LiveSource:
                 self._print = fingerprint
                 self._moved_at = now
             if self._size not in (None, size):
-                self._tell("resized", f"sends pictures of {size[0]} x {size[1]} now")
+                why = f"{size[0]} x {size[1]}"
+                self._tell("resized", f"sends pictures of {why} now", why)
             self._size = size
             still = now - self._moved_at >= self._watch.frozen_s
             if not still and self._state in ("lost", "frozen"):
@@ -151,7 +153,7 @@ class LiveSource:
             if self._state != "lost":
                 self._state = "lost"
                 self._newest = None
-                self._tell("lost", f"gives no picture: {why}")
+                self._tell("lost", f"gives no picture: {why}", why)
 
     def _look_at_clock(self) -> None:
         """Notices silence and a frozen picture even while the thread hangs in a driver."""
@@ -166,6 +168,6 @@ class LiveSource:
                 self._newest = None
                 self._tell("frozen", "shows a frozen picture; start it again")
 
-    def _tell(self, state: State, what: str) -> None:
+    def _tell(self, state: State, what: str, why: str = "") -> None:
         say = f"camera {self.camera!r} {what}"
-        self._changes.append(Change(state, self._clock() - self._began, say))
+        self._changes.append(Change(state, self._clock() - self._began, say, why))

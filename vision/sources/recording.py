@@ -76,3 +76,8 @@ def recorded_shots(path: Path) -> Iterator[Shot]:
 def recorded_cameras(path: Path) -> tuple[str, ...]:
     """The cameras of a recording, in the order in which they appear."""
     return tuple(dict.fromkeys(shot.camera for shot in recorded_shots(path)))
+
+
+def recorded_seconds(path: Path) -> float:
+    """The time of the last picture."""
+    return max((shot.seconds for shot in recorded_shots(path)), default=0.0)

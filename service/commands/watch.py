@@ -1,0 +1,90 @@
+"""`kiebitz watch`: follows a game through cameras or recordings, one JSON event a line."""
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import cv2
+import typer
+
+from rules.errors import KiebitzError
+from rules.sentences import LANGUAGES
+from service.output import write_event
+from service.pipeline import table_pipeline
+from service.pretty import Pretty
+from service.table_folder import read_table
+from service.watching import Progress, open_cameras, wanted_sources, watch
+from vision.frame import Source
+from vision.sources.files import FileSource
+from vision.sources.recording import Recorder
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the table.")],
+    cameras: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CAM=SOURCE...]",
+            help="Other sources than the table's: a video, a folder of pictures, a recording, "
+            "an address, a device. CAM alone takes the table's; nothing takes all cameras.",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep all pictures untouched, to be watched again."),
+    ] = None,
+    pretty: Annotated[
+        bool, typer.Option("--pretty", help="Board, score and alerts to read instead of JSON.")
+    ] = False,
+    language: Annotated[
+        str, typer.Option(metavar="LANGUAGE", help=f"One of {', '.join(LANGUAGES)}.")
+    ] = "en",
+) -> None:
+    """Follow a game and print what happens: turns, what is owed, the score, broken rules.
+
+    Recordings are watched as fast as possible, with their own times; the same recording gives the
+    same events. Live cameras are followed until Ctrl-C.
+    """
+    if language not in LANGUAGES:
+        raise KiebitzError(f"unknown language {language!r}; Kiebitz speaks {', '.join(LANGUAGES)}")
+    cv2.setNumThreads(1)
+    table = read_table(folder)
+    places = table.scene.cameras
+    wanted = wanted_sources(cameras or [], places)
+    pipeline = table_pipeline(folder, wanted, language)
+    sources = open_cameras(wanted, places, folder)
+    rotate = {name: places[name].rotate for name in wanted}
+    show = Pretty(pipeline.game, language).show if pretty else write_event
+    with contextlib.ExitStack() as stack:
+        for source in sources.values():
+            stack.callback(source.close)
+        recorder = Recorder(record) if record else None
+        if recorder is not None:
+            stack.callback(recorder.close)
+        progress = stack.enter_context(_progress(sources))
+        for event in watch(pipeline, sources, rotate, recorder=recorder, progress=progress):
+            show(event)
+            sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _progress(sources: dict[str, Source]) -> Iterator[Progress]:
+    """A bar on the terminal while recordings play; nothing where nobody looks."""
+    lengths = [source.length_s() for source in sources.values() if isinstance(source, FileSource)]
+    if not lengths or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.completed:7.1f} s"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=max(lengths) or None)
+        yield lambda t: bar.update(task, completed=t)

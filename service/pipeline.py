@@ -1,0 +1,86 @@
+"""From frames to events: reader, follower and referee of one table, put together."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rules.events import Event
+from rules.game import Game
+from rules.referee import Referee
+from rules.sentences import sentence
+from service.table_eyes import table_reader
+from service.table_folder import read_table
+from vision.follow import Follower
+from vision.frame import Frame
+from vision.reader import Reader
+from vision.seen import CameraNote, Scene, Seen, Turned
+
+TICK_S = 0.5  # how often the referee is told that time has passed
+
+
+class Pipeline:
+    """Follows one table; fed moments, it returns the contract's events."""
+
+    def __init__(self, reader: Reader, game: Game[Any], language: str = "en") -> None:
+        self.game = game
+        self.language = language
+        self.referee = Referee(game, language)
+        self.follower = Follower(reader, explains=self.referee.explains)
+        self._ticked = 0.0
+
+    def see(self, t: float, frames: Mapping[str, Frame]) -> list[Event]:
+        """The frames of one moment, and what is to be told."""
+        events: list[Event] = []
+        for seen in self.follower.see(t, frames):
+            events += self._told(seen)
+        if t - self._ticked >= TICK_S:
+            self._ticked = t
+            events += self.referee.tick(t)
+        return events
+
+    def _told(self, seen: Seen) -> list[Event]:
+        if isinstance(seen, CameraNote):
+            return [camera_event(seen, self.language)]
+        if isinstance(seen, Turned):
+            return [turned_event(seen)]
+        judged = self.referee.observe(seen.t, seen.stacks, seen.unsure, seen.hidden)
+        return [settled_event(seen), *judged]
+
+
+def table_pipeline(folder: Path, only: Iterable[str] = (), language: str = "en") -> Pipeline:
+    """The pipeline of a calibrated table, of all its cameras or only some; raises KiebitzError."""
+    table = read_table(folder)
+    reader = table_reader(folder, only)
+    return Pipeline(reader, table.spec.set_up(table.setup()), language)
+
+
+def settled_event(scene: Scene) -> Event:
+    """A still scene, with what it leaves open."""
+    data: dict[str, Any] = {
+        "stacks": scene.stacks.to_json(),
+        "certainty": round(scene.certainty, 4),
+    }
+    if scene.unsure:
+        data["unsure"] = {
+            str(cell): {stack: round(chance, 4) for stack, chance in choices.items()}
+            for cell, choices in sorted(scene.unsure.items())
+        }
+    if scene.hidden:
+        data["hidden"] = [str(cell) for cell in sorted(scene.hidden)]
+    return Event("settled", scene.t, data)
+
+
+def camera_event(note: CameraNote, language: str) -> Event:
+    """Something happened to a camera, as a sentence; details of the device in brackets."""
+    said = sentence(
+        f"camera.{note.state}", language, (), {"camera": note.camera, "other": note.why}
+    )
+    if note.why and note.state != "swapped":
+        said = f"{said} ({note.why})"
+    return Event("camera", note.t, {"camera": note.camera, "state": note.state, "say": said})
+
+
+def turned_event(turned: Turned) -> Event:
+    """The board or felt was turned."""
+    data = {"degrees": round(turned.degrees, 1), "quarters": turned.quarters}
+    return Event("turned", turned.t, data)

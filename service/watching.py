@@ -1,0 +1,140 @@
+"""Feeding a pipeline: recordings as fast as the machine allows, live cameras as they come."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from calibration.cv import upright
+from calibration.scene import CameraPlace
+from rules.errors import UnknownName
+from rules.events import Event
+from service.pipeline import Pipeline, camera_event
+from service.table_reader import TableError
+from vision.errors import SourceError
+from vision.frame import Frame, Recorded, Source
+from vision.pairing import moments
+from vision.seen import CameraNote
+from vision.sources import LiveSource, open_source
+from vision.sources.files import RECORDING
+from vision.sources.recording import Recorder, recorded_cameras
+from vision.virtual.live import virtual_sources
+
+_IDLE_S = 0.01
+_FASTEST_S = 1 / 20  # live frames are looked at no more often than this
+
+Progress = Callable[[float], None]
+
+
+def wanted_sources(
+    words: list[str], cameras: Mapping[str, CameraPlace]
+) -> dict[str, int | str | None]:
+    """The cameras and sources that `overhead=a.mp4 side` names, all cameras if nothing is named.
+
+    A recording by `--record` may stand alone: it holds its cameras' names.
+    """
+    found: dict[str, int | str | None] = {}
+    for word in words or list(cameras):
+        name, equals, source = word.partition("=")
+        if not equals and name not in cameras and Path(word).suffix.lower() == RECORDING:
+            if not Path(word).is_file():
+                raise SourceError(f"there is no recording {word!r}")
+            inside = [camera for camera in recorded_cameras(Path(word)) if camera in cameras]
+            if not inside:
+                known = ", ".join(cameras)
+                raise SourceError(f"the recording {word!r} shows none of the cameras {known}")
+            found.update({camera: str(Path(word).resolve()) for camera in inside})
+            continue
+        if name not in cameras:
+            raise UnknownName("camera", name, cameras)
+        if name in found:
+            raise TableError(f"camera {name!r} is named twice; give one source a camera")
+        found[name] = _absolute(source) if equals else cameras[name].source
+    return found
+
+
+def _absolute(source: str) -> str:
+    """Files count from where the user stands; those that a table names count from its folder."""
+    kind, colon, rest = source.partition(":")
+    if kind == "virtual" and colon:
+        return f"virtual:{Path(rest).resolve()}"
+    return str(Path(source).resolve()) if Path(source).exists() else source
+
+
+def open_cameras(
+    wanted: Mapping[str, int | str | None], cameras: Mapping[str, CameraPlace], folder: Path
+) -> dict[str, Source]:
+    """The sources by camera; raises SourceError."""
+    opened: dict[str, Source] = {}
+    plays: dict[str, Mapping[str, Source]] = {}
+    for name, source in wanted.items():
+        text = str(source)
+        if source is None or text == "phone":
+            raise SourceError(
+                f"camera {name!r} is a phone, which sends its pictures to the page; "
+                f"use `kiebitz serve`, or give {name}=SOURCE"
+                if source is not None
+                else f"camera {name!r} has no source in table.toml; give {name}=SOURCE"
+            )
+        if text.startswith("virtual:"):
+            file = text.removeprefix("virtual:")
+            if file not in plays:
+                plays[file] = virtual_sources(folder / file)
+            if name not in plays[file]:
+                known = ", ".join(plays[file])
+                raise SourceError(f"the virtual table has no camera {name!r}; it has {known}")
+            opened[name] = plays[file][name]
+        else:
+            opened[name] = open_source(name, source, folder=folder, offset_s=cameras[name].offset_s)
+    return opened
+
+
+def watch(
+    pipeline: Pipeline,
+    sources: Mapping[str, Source],
+    rotate: Mapping[str, int],
+    *,
+    recorder: Recorder | None = None,
+    progress: Progress = lambda _: None,
+) -> Iterator[Event]:
+    """The events of recordings until their end, or of live cameras until nobody asks any more."""
+    recorded = [source for source in sources.values() if isinstance(source, Recorded)]
+    if recorded and len(recorded) < len(sources):
+        raise SourceError("recordings and live cameras cannot be watched together; give either")
+    played = moments(recorded) if recorded else _live(pipeline, sources)
+    for moment in played:
+        if isinstance(moment, Event):
+            yield moment
+            continue
+        t, frames = moment
+        if recorder is not None:
+            for frame in frames.values():
+                recorder.keep(frame)
+        progress(t)
+        yield from pipeline.see(t, {n: _upright(f, rotate.get(n, 0)) for n, f in frames.items()})
+
+
+def _upright(frame: Frame, rotate: int) -> Frame:
+    return replace(frame, image=upright(frame.image, rotate)) if rotate else frame
+
+
+def _live(
+    pipeline: Pipeline, sources: Mapping[str, Source]
+) -> Iterator[tuple[float, dict[str, Frame]] | Event]:
+    """Moments of live cameras, and what happens to the cameras themselves."""
+    began = time.monotonic()
+    last: dict[str, Frame] = {}
+    while True:
+        now = time.monotonic() - began
+        frames: dict[str, Frame] = {}
+        for name, source in sources.items():
+            if isinstance(source, LiveSource):
+                for change in source.changes():
+                    note = CameraNote(now, name, change.state, change.why)
+                    yield camera_event(note, pipeline.language)
+            frame = source.latest()
+            if frame is not None and frame is not last.get(name):
+                last[name] = frame
+                frames[name] = replace(frame, seconds=now)
+        yield now, frames
+        time.sleep(max(_IDLE_S, _FASTEST_S - (time.monotonic() - began - now)))

@@ -1,0 +1,101 @@
+"""Hands and changes: what looks different since the table was last seen still.
+
+A hand is a changed region that reaches from the play area to beyond the table around it. A piece
+is an island; a shadow darkens and keeps the hue. The camera's exposure is taken out first.
+"""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.frame import ImageBGR
+from vision.play_area import Mask, PlayArea
+
+Logs = NDArray[np.float32]
+_LOG_OF = np.log((np.arange(256, dtype=np.float32) / 255.0) ** 2.2 + 0.03)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandSettings:
+    """What counts as change, and as a hand."""
+
+    brightness: float = 0.16  # change of the logarithm of light; a camera's noise is below 0.06
+    hue: float = 0.10  # the same for the difference between two channels
+    shade: tuple[float, float] = (-1.2, 0.35)  # brightness of what may be a shadow or a gleam
+    play_share: float = 0.004  # of the play area that a hand covers at least (0.002 to 0.02)
+    brim_px: int = 4  # and so much of the brim (2 to 8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Changed:
+    """Where a small picture differs from the reference: at all, and by more than a shadow."""
+
+    any: Mask
+    solid: Mask
+
+    @property
+    def share(self) -> float:
+        """The part of the picture that differs by more than a shadow."""
+        return float(self.solid.mean())
+
+
+class Hands:
+    """Compares still pictures of one camera with the last one that was understood."""
+
+    def __init__(self, area: PlayArea, settings: HandSettings | None = None) -> None:
+        self._area = area
+        self._settings = settings or HandSettings()
+        self._reference: Logs | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a picture to compare with."""
+        return self._reference is not None
+
+    def understood(self, small: ImageBGR) -> None:
+        """What the picture shows is known: changes count from here."""
+        self._reference = _logs(small)
+
+    def forget(self) -> None:
+        """The reference holds no more: the camera or the light has changed."""
+        self._reference = None
+
+    def changed(self, small: ImageBGR) -> Changed | None:
+        """What differs from the reference; None where there is none."""
+        if self._reference is None:
+            return None
+        cfg = self._settings
+        off = _logs(small) - self._reference
+        off -= np.median(off[self._area.around], axis=0)
+        bright = off.mean(axis=-1)
+        hue = np.maximum(np.abs(off[..., 1] - off[..., 2]), np.abs(off[..., 1] - off[..., 0]))
+        low, high = cfg.shade
+        solid = (hue > cfg.hue) | (bright < low) | (bright > high)
+        anything = solid | (np.abs(bright) > cfg.brightness)
+        return Changed(_clean(anything), _clean(solid))
+
+    def hand(self, changed: Changed, play: Mask) -> Mask | None:
+        """The region of a hand, None where there is none."""
+        cfg = self._settings
+        near = (changed.any & (self._area.around | play)).astype(np.uint8)
+        count, labels = cv2.connectedComponents(near, connectivity=8)
+        found: Mask | None = None
+        for label in range(1, count):
+            region = labels == label
+            inside = np.count_nonzero(region & play & changed.solid)
+            across = np.count_nonzero(region & self._area.brim & ~play)
+            if inside >= cfg.play_share * np.count_nonzero(play) and across >= cfg.brim_px:
+                found = region if found is None else found | region
+        return found
+
+
+def _logs(small: ImageBGR) -> Logs:
+    """Logarithms of light, roughly linear, smoothed, with a floor against noise in the dark."""
+    return np.asarray(cv2.LUT(cv2.blur(small, (3, 3)), _LOG_OF), dtype=np.float32)
+
+
+def _clean(mask: Mask) -> Mask:
+    """Without single pixels and threads."""
+    return np.asarray(cv2.medianBlur(mask.astype(np.uint8), 3) > 0)

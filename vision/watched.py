@@ -1,0 +1,96 @@
+"""A watched camera: its newest frames, whether they move, and what has changed in them."""
+
+from collections import deque
+
+import numpy as np
+
+from calibration.camera import Camera
+from rules.cells import Cell
+from rules.lattice import Board
+from rules.stacks import Stacks
+from vision.frame import Frame, ImageBGR
+from vision.hands import Changed, Hands
+from vision.play_area import PlayArea
+from vision.stillness import Stillness
+
+_KEPT = 4  # still frames that can be averaged
+_LEAST_PX = 6  # a unit of which less is in the picture proves nothing
+
+
+class WatchedCamera:
+    """One camera of a followed table."""
+
+    def __init__(self, camera: Camera, board: Board) -> None:
+        self.area = PlayArea.of(camera, board)
+        self._stillness = Stillness(self.area)
+        self._hands = Hands(self.area)
+        self._play = self.area.play(Stacks())
+        self._frames: deque[Frame] = deque(maxlen=_KEPT)
+        self._small: ImageBGR | None = None
+        self._changed: Changed | None = None
+        self._t = -np.inf
+
+    def take(self, t: float, frame: Frame) -> bool:
+        """A new frame, and whether something moves in it."""
+        self._small = self.area.small(frame.image)
+        self._t = t
+        self._changed = None
+        moving = self._stillness.moving(self._small)
+        if moving:
+            self._frames.clear()
+        self._frames.append(frame)
+        return moving
+
+    def fresh(self, t: float, stale_s: float) -> bool:
+        """Whether it has sent a picture lately."""
+        return bool(self._frames) and t - self._t <= stale_s
+
+    def picture(self, count: int) -> ImageBGR:
+        """The mean of the newest still frames, at most so many."""
+        chosen = list(self._frames)[-count:]
+        if len(chosen) == 1:
+            return chosen[0].image
+        total = np.zeros(chosen[0].image.shape, dtype=np.uint16)
+        for frame in chosen:
+            total += frame.image
+        return np.asarray((total + len(chosen) // 2) // len(chosen), dtype=np.uint8)
+
+    def believe(self, stacks: Stacks) -> None:
+        """What stands on the table."""
+        self._stillness.believe(stacks)
+        self._play = self.area.play(stacks, above=3)
+
+    def understood(self) -> None:
+        """The newest picture shows what is believed."""
+        if self._small is not None:
+            self._hands.understood(self._small)
+            self._changed = None
+
+    def forget(self) -> None:
+        """The pictures until now tell nothing about the next ones."""
+        self._hands.forget()
+        self._frames.clear()
+
+    def under_hand(self, stacks: Stacks) -> frozenset[Cell]:
+        """The cells that a hand covers; none where there is no hand."""
+        changed = self._change()
+        if changed is None:
+            return frozenset()
+        hand = self._hands.hand(changed, self._play)
+        return frozenset() if hand is None else self.area.cells_in(hand, stacks)
+
+    def changed_at(self, cell: Cell, low: int, high: int) -> float | None:
+        """The part of a cell's levels that looks changed; None where nothing can be said."""
+        changed = self._change()
+        if changed is None:
+            return None
+        where = self.area.units(cell, low, high)
+        count = int(np.count_nonzero(where))
+        if count < _LEAST_PX:
+            return None
+        return float(np.count_nonzero(changed.any & where)) / count
+
+    def _change(self) -> Changed | None:
+        if self._changed is None and self._small is not None:
+            self._changed = self._hands.changed(self._small)
+        return self._changed
