@@ -30,8 +30,8 @@ def denoised(layers: F32) -> F32:
 
 def _without_sparks(light: F32) -> F32:
     """Single samples far brighter than all around are held down."""
-    around = cv2.blur(light, (5, 5))
-    return f32(np.minimum(light, 3.0 * around + 0.02))
+    around = cv2.medianBlur(light, 5)
+    return f32(np.minimum(light, 2.0 * around + 0.1 * around.mean()))
 
 
 def _smoothed(light: F32, guide: F32, depth: F32, step: int) -> F32:
