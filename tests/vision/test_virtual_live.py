@@ -1,5 +1,6 @@
 """Scripts, plays and virtual cameras as sources."""
 
+import time
 from itertools import islice
 from pathlib import Path
 
@@ -261,6 +262,18 @@ class TestSources:
         after = [f.image.mean() for f in frames if cue < f.seconds < cue + 0.2]
 
         assert np.mean(after) < 0.9 * np.mean(before)
+
+    def test_it_keeps_up_with_a_webcam(self) -> None:
+        """A 720p picture takes less of one core than a fifteenth of a second, in the mean."""
+        script = parse_script(SHORT)
+        source = VirtualTable(play_scene(script), rehearse(script)).sources["side"]
+        source.frame(0)
+
+        begun = time.process_time()
+        frames = [source.frame(number) for number in range(20, 110)]
+        each = (time.process_time() - begun) / len(frames)
+
+        assert each < 1 / 15
 
     def test_a_file_plays(self, tmp_path: Path) -> None:
         """`virtual:FILE` opens a record or a script."""
