@@ -4,6 +4,7 @@ Scores of rays are not independent, so a difference of one is worth less than on
 log-odds; how much less was fitted on pictures with known positions.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,6 +141,11 @@ class Doubts:
         return CellDoubt(
             tuple(s for s, _ in ranked), tuple(o / total for _, o in ranked), unseen, hidden
         )
+
+    def take(self, others: Mapping[int, Rivals]) -> None:
+        """Uses these rivals instead, for columns that stand and fall together."""
+        for column in range(len(self._rivals)):
+            self._rivals[column] = dict(others.get(column, {}))
 
     def cells(self) -> list[CellDoubt]:
         """All columns in order."""

@@ -3,7 +3,7 @@
 A piece fills its columns evenly, so that a wrong height of one column alone is no answer at all.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,9 +32,9 @@ class PlacingSettings:
     piece_cost: float = 2.0
     tried: int = 20  # placements that are tried exactly in a round, the most promising ones
     rounds: int = 60
-    regret: float = 4.0  # places that are explained better than this are left alone
-    beginnings: int = 5  # different first pieces where a place is laid anew
-    rival_gap: float = 40.0  # placements predicted further below the best are no rivals
+    regret: float = 6.0  # places that are explained better than this are left alone
+    beginnings: int = 4  # different first pieces where a place is laid anew
+    rival_gap: float = 20.0  # placements predicted further below the best are no rivals
 
 
 class Kit:
@@ -168,9 +168,26 @@ class Placing:
         )
         return np.asarray(around).ravel()
 
-    def rivals(self) -> list[tuple[float, Spot]]:
-        """Other pieces with what the score would gain (mostly lose) by them, best first."""
-        return self._best_moves(least=-self.settings.rival_gap, tried=60)
+    def rivals(self) -> dict[int, dict[tuple[int, ...], float]]:
+        """For every column other stacks, with what the score would gain (mostly lose) by them.
+
+        They come of other pieces, and of none, where one stands.
+        """
+        found: dict[int, dict[tuple[int, ...], float]] = {}
+
+        def add(changes: Mapping[int, Stack], gain: float) -> None:
+            for column, stack in changes.items():
+                other = tuple(int(c) for c in stack)
+                if other != tuple(int(c) for c in self.position.stack(column)):
+                    own = found.setdefault(column, {})
+                    own[other] = max(own.get(other, -np.inf), gain)
+
+        for spot in self.pieces():
+            none = np.zeros(0, dtype=np.int8)
+            add(dict.fromkeys(spot.columns, none), self.without(spot))
+        for gain, spot in self._best_moves(least=-self.settings.rival_gap, tried=40):
+            add(self._changes(spot), gain)
+        return found
 
     def pieces(self) -> set[Spot]:
         """The pieces that stand."""
@@ -265,3 +282,58 @@ class Placing:
     def _around(self, columns: Iterable[int]) -> set[int]:
         wide = self.kit.lattice.columns
         return {c + d for c in columns for d in (0, 1, -1, wide, -wide)}
+
+
+def pieces_in(position: Position, kit: Kit) -> set[Spot]:
+    """Pieces that make up a state as far as possible; columns that fit none are emptied."""
+    levels = position.levels
+    state = position.state[:-1].reshape(-1, levels)
+    alike: dict[int, tuple[int, int]] = {}
+    for column in np.flatnonzero(state.any(axis=1)):
+        own = state[column][state[column] > 0]
+        if len(set(own.tolist())) == 1 and (state[column][: len(own)] > 0).all():
+            alike[int(column)] = (int(own[0]), len(own))
+    found: set[Spot] = set()
+    by_first: dict[int, list[Spot]] = {}
+    for spot in kit.spots:
+        by_first.setdefault(spot.columns[0], []).append(spot)
+
+    def cover(open_: list[int], used: set[int]) -> bool:
+        open_ = [c for c in open_ if c not in used]
+        if not open_:
+            return True
+        for spot in by_first.get(open_[0], ()):
+            fits = all(alike.get(c) == (spot.colour, spot.high) for c in spot.columns)
+            if fits and not used & set(spot.columns):
+                found.add(spot)
+                if cover(open_, used | set(spot.columns)):
+                    return True
+                found.discard(spot)
+        return False
+
+    for group in _groups(alike, kit.lattice):
+        cover(group, set())
+    covered = {c for spot in found for c in spot.columns}
+    loose = set(np.flatnonzero(state.any(axis=1)).tolist()) - covered
+    position.change(dict.fromkeys(loose, np.zeros(0, dtype=np.int8)))
+    return found
+
+
+def _groups(alike: Mapping[int, tuple[int, int]], lattice: Lattice) -> Iterator[list[int]]:
+    """Connected columns of one colour and height, each group in order."""
+    left = set(alike)
+    wide = lattice.columns
+    while left:
+        group, edge = set(), [min(left)]
+        while edge:
+            column = edge.pop()
+            if column not in left:
+                continue
+            left.remove(column)
+            group.add(column)
+            file = column % wide
+            beside = [column - wide, column + wide]
+            beside += [column - 1] if file else []
+            beside += [column + 1] if file < wide - 1 else []
+            edge += [c for c in beside if alike.get(c) == alike[column]]
+        yield sorted(group)

@@ -5,7 +5,7 @@ It knows the lattice, the board, the kit and the cameras, and no game by name.
 
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from vision.errors import NoPicture
 from vision.evidence import Evidence, SearchSettings, State, View
 from vision.likelihood import CameraEye, EyeLooks, ImageBGR, LookSettings, RayLooks
 from vision.nudge import NudgeSettings, nudge
-from vision.placing import Kit, Placing, PlacingSettings, Spot
+from vision.placing import Kit, Placing, PlacingSettings, pieces_in
 from vision.position import Position
 from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
@@ -37,6 +37,7 @@ class ReaderSettings:
     rays: RaySettings = field(default_factory=RaySettings)
     looks: LookSettings = field(default_factory=LookSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
+    placing: PlacingSettings = field(default_factory=PlacingSettings)
     adapt: AdaptSettings = field(default_factory=AdaptSettings)
     nudge: NudgeSettings = field(default_factory=NudgeSettings)
     certainty: CertaintySettings = field(default_factory=CertaintySettings)
@@ -96,16 +97,17 @@ class Reader:
         start = self._empty() if anchor is None else anchor
         position = Position(self._evidence(looks), start, anchor)
         propose(position, [self._state(stacks) for stacks in candidates])
-        pieces = self._search(position)
+        placing = self._search(position)
         if last is None:
             # The pieces themselves tell how they look in this light.
             position = self._adapted(position, looks)
-            self._search(position, pieces)
+            placing = self._search(position, placing)
         gains = position.columns_gain()
         found = time.perf_counter()
         doubts = Doubts(position, gains, self.settings.certainty)
-        suspects = doubts.suspects()
-        if suspects:
+        if placing is not None:
+            doubts.take(placing.rivals())
+        elif suspects := doubts.suspects():
             nudge(position, self.settings.nudge)
             doubts.settle(suspects)
         reading = self._reading(doubts.cells(), position, last)
@@ -136,15 +138,16 @@ class Reader:
         ]
         return Evidence(views, self.lattice, len(self.letters), self._search_settings)
 
-    def _search(self, position: Position, pieces: Iterable[Spot] = ()) -> set[Spot]:
-        """Finds the best state; the pieces that it consists of where they are whole ones."""
+    def _search(self, position: Position, before: Placing | None = None) -> Placing | None:
+        """Finds the best state; where it consists of whole pieces, returns these."""
         if self._kit is None:
             shake(position, climb(position), tries=8)
-            return set()
-        placing = Placing(self._kit, position, PlacingSettings(), pieces)
+            return None
+        pieces = before.pieces() if before else pieces_in(position, self._kit)
+        placing = Placing(self._kit, position, self.settings.placing, pieces)
         placing.climb()
-        placing.shake(tries=12)
-        return placing.pieces()
+        placing.shake(tries=8)
+        return placing
 
     def _adapted(self, position: Position, looks: Mapping[str, RayLooks]) -> Position:
         """The same position, seen with colours that follow this picture."""

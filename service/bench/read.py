@@ -14,7 +14,7 @@ import numpy as np
 from calibration.camera import Camera
 from calibration.colour_fit import ColourView, fit_colours
 from rules.cells import Unit
-from rules.game import GameSpec
+from rules.game import GameSpec, Setup
 from rules.lattice import Board, Lattice
 from rules.record import PositionLine, TurnLine
 from rules.stacks import Stacks
@@ -165,7 +165,7 @@ def units_in_sight(
 def positions(spec: GameSpec, seed: int) -> tuple[Stacks, Stacks]:
     """A position of a random game, and the one a turn earlier."""
     turns = random.Random(seed).randint(1, 40)
-    record = random_record(spec, seed, turns)
+    record = random_record(spec, seed, turns, setup=Setup(board=spec.board))
     before = stacks = Stacks()
     lattice = record.spec.set_up(record.setup).lattice
     for line in record.lines:
