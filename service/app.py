@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from rules.errors import KiebitzError
 from service import __version__
-from service.api import access, cameras, games, live, play
+from service.api import access, cameras, games, live, play, tables
 from service.api.context import Server
 from service.api.models import Problem
 from service.auth import Access
@@ -74,7 +74,7 @@ def create_app(server: Server, *, page: Path = PAGE) -> FastAPI:
     )
     app.state.server = server
     api = APIRouter(prefix=API, responses=PROBLEMS)
-    for module in (access, games, play, cameras, live):
+    for module in (access, games, play, cameras, tables, live):
         api.include_router(module.router)
     app.include_router(api)
     _answer_errors(app)

@@ -104,7 +104,8 @@ def invite(session: str, body: Invitation, server: AServer, _: AHost, request: R
     player = body.player if role == "player" else None
     token = server.access.issue(role, session, player, f"{role} {player or ''}".strip())
     # The token stands behind '#': browsers do not send it, so no log ever holds it.
-    url = f"{phone_address(server, request, secure=role == 'camera')}#join={token}"
+    page = f"camera?name={body.camera or 'phone'}" if role == "camera" else ""
+    url = f"{phone_address(server, request, secure=role == 'camera')}{page}#join={token}"
     return Invited(url=url, qr=qr_svg(url))
 
 

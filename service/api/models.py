@@ -120,6 +120,9 @@ class Invitation(Body):
 
     role: Literal["player", "camera", "onlooker"]
     player: Annotated[str, Field(max_length=1)] | None = None
+    camera: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")] | None = Field(
+        default=None, description="under which name a phone sends its pictures"
+    )
 
 
 class Cards(Body):

@@ -92,9 +92,8 @@ def act(body: Action, table: TouchedTable) -> Anything:
 
 
 @router.post("/{session}/observations")
-def observe(body: Observation, session: str, server: AServer, _: AHost) -> Anything:
+def observe(body: Observation, table: TouchedTable) -> Anything:
     """Tell a position by hand or by another program; not while cameras follow the table."""
-    table = server.sessions.get(session)
     if table.follower is not None:
         raise NotNow("cameras follow this table; pause them first")
     try:

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get, post } from "./api";
 import { said, t, useLanguage } from "./i18n";
 import { useLive } from "./live";
+import { CamerasPage } from "./pages/cameras";
 import { GamesPage } from "./pages/games";
 import { JoinPage } from "./pages/join";
 import { OverlayPage } from "./pages/overlay";
@@ -62,7 +63,7 @@ async function enter(): Promise<Me> {
     try {
       const me = await post<Me>("/join", { token });
       if (me.role === "camera") {
-        go("/camera", true);
+        go(`/camera${location.search}`, true);
       }
     } catch (error) {
       joinProblem = error instanceof Error ? error.message : String(error);
@@ -145,6 +146,7 @@ function Session({ me, route, session, page }: SessionProps) {
   const turn = route.query.get("turn");
   const pages: Record<string, ComponentChildren> = {
     play: <PlayPage info={live.info} state={live.state} me={me} />,
+    cameras: <CamerasPage info={live.info} state={live.state} me={me} />,
     restore: <RestorePage info={live.info} state={live.state} me={me} />,
     replay: <ReplayPage info={live.info} state={live.state} at={turn ? Number(turn) : null} />,
   };
@@ -184,6 +186,9 @@ function Frame({ me, route, info, connected, page, children }: FrameProps) {
       ["restore", `/t/${session}/restore`, t("nav.restore"), "layers"],
       ["replay", `/t/${session}/replay`, t("nav.replay"), "first"],
     );
+  }
+  if (info && me.role === "host" && info.cameras.some((camera) => camera.kind !== "virtual")) {
+    links.push(["cameras", `/t/${info.id}/cameras`, t("cameras.title"), "camera"]);
   }
   links.push(["rules", `/rules${info ? `/${info.game}` : ""}`, t("nav.rules"), "book"]);
   if (me.role !== "camera" && me.role !== "stranger") {

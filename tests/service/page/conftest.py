@@ -3,20 +3,20 @@
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 import page_build
 from rules.stacks import Stacks
 from service.api.context import Server
 from service.app import create_app, make_server
-from service.follower import Seen
+from service.follower import CameraView, Feed, Picture, Seen, SourceKind
 from service.session import GameSession
 from service.settings import Settings
 from service.web_server import listen
@@ -37,19 +37,39 @@ def built_page() -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    """One Chromium for all tests."""
+def chromiums() -> Iterator[Playwright]:
+    """Starts browsers; there can be only one of it."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium,
-            args=[
-                "--no-sandbox",
-                "--use-fake-device-for-media-stream",
-                "--use-fake-ui-for-media-stream",
-            ],
-        )
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str, chromiums: Playwright) -> Iterator[Browser]:
+    """One Chromium for most tests."""
+    browser = chromiums.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    yield browser
+    browser.close()
+
+
+class Quiet:
+    """A follower without pictures; tests tell the session what it would have seen."""
+
+    kind: SourceKind = "camera"
+
+    def start(self, feed: Feed) -> None:
+        """Nothing to begin."""
+
+    def stop(self) -> None:
+        """Nothing to end."""
+
+    def cameras(self) -> Sequence[CameraView]:
+        return ()
+
+    def picture(self, camera: str) -> Picture | None:
+        return None
+
+    def believe(self, stacks: Stacks) -> None:
+        """Whatever the players say is true."""
 
 
 @dataclass
@@ -98,10 +118,12 @@ class Site:
         """An address of the page."""
         return f"http://localhost:{self.port}{path}"
 
-    def session(self, **setup: Any) -> GameSession:
-        """A new session, shown first to visitors."""
+    def session(self, *, by_hand: bool = False, **setup: Any) -> GameSession:
+        """A new session, shown first to visitors; unless by hand, as if a camera followed it."""
         table = self.sessions.create({**SETUP, **setup})
         self.sessions.show(table.session.id)
+        if not by_hand:
+            self.sessions.feed(table.session.id, Quiet())
         session: GameSession = table.session
         return session
 

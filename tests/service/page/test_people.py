@@ -121,10 +121,27 @@ class TestSetup:
         page.get_by_role("button", name=re.compile("KEWBZ")).click()
         page.get_by_label("Name blue").fill("Ada")
         page.get_by_label("Name yellow").fill("Bo")
+        page.get_by_role("button", name="Next").click()
         page.get_by_role("button", name="Begin").click()
 
         expect(page.locator(".scores")).to_contain_text("Ada")
         expect(page.locator(".alerts")).to_contain_text("Waiting for the start position")
+
+    def test_without_a_camera_positions_are_told_by_hand(self, site: Site, visit: Opener) -> None:
+        """Tap a cell, say what stands there, and the rules judge it."""
+        session = site.session(by_hand=True)
+        page = visit("/", PHONE)
+        page.get_by_role("button", name="Start now").click()
+        page.get_by_role("button", name="Flat board").click()
+
+        for cell, colour in (("d4", "blue"), ("d5", "yellow")):
+            page.get_by_role("button", name=re.compile(f"^{cell}:")).click()
+            dialog = page.get_by_role("dialog")
+            dialog.get_by_role("button", name=f"Add {colour}").click()
+            dialog.get_by_role("button", name="Save").click()
+            expect(dialog).to_have_count(0)
+
+        assert [turn["move"] for turn in session.state.turns] == ["+d4B", "+d5Y"]
 
     def test_rules_lead_to_the_broken_one(self, site: Site, visit: Opener) -> None:
         """The link of an alert shows the rule among its sisters."""
@@ -139,7 +156,7 @@ class TestAccess:
     @pytest.mark.parametrize("theme", ["light", "dark"])
     @pytest.mark.parametrize(
         "path",
-        ["/", "/t/{id}/restore", "/t/{id}/replay", "/rules", "/rules/kewbz", "/games", "/setup",
+        ["/", "/t/{id}/restore", "/t/{id}/replay", "/rules", "/rules/kewbz", "/games", "/setup", "/t/{id}/cameras",
          "/camera", "/overlay", "/nothing"],
     )  # fmt: skip
     def test_the_checker_finds_nothing_serious(

@@ -32,7 +32,8 @@ export function PlayPage({ info, state, me }: Props) {
   const [correcting, setCorrecting] = useState(false);
   const [cell, setCell] = useState<string | null>(null);
   const view = useBoardView(state, legal);
-  const onCell = correcting && mayTouch ? setCell : undefined;
+  const byHand = info.source === "none";
+  const onCell = (correcting || byHand) && mayTouch ? setCell : undefined;
   return (
     <div class="play">
       <div class="scene">
@@ -57,6 +58,7 @@ export function PlayPage({ info, state, me }: Props) {
           </div>
         )}
         {correcting && <p class="hint now">{t("play.correctHow")}</p>}
+        {byHand && mayTouch && <p class="hint">{t("play.byHand")}</p>}
         <PositionText info={info} state={state} />
       </div>
       <div class="side">
@@ -174,9 +176,11 @@ function Tools({ info, state, mayTouch, legal, onLegal, correcting, onCorrect }:
               <Icon name="undo" /> {t("play.undo")}
             </button>
           )}
-          <button type="button" aria-pressed={correcting} onClick={() => onCorrect(!correcting)}>
-            <Icon name="pencil" /> {t("play.correct")}
-          </button>
+          {info.source !== "none" && (
+            <button type="button" aria-pressed={correcting} onClick={() => onCorrect(!correcting)}>
+              <Icon name="pencil" /> {t("play.correct")}
+            </button>
+          )}
           {state.phase === "play" && (
             <button type="button" disabled={busy} onClick={() => act("pause")}>
               <Icon name="pause" /> {t("play.pause")}

@@ -18,9 +18,10 @@ interface Draft {
   columns: number;
   ranks: number;
   rules: Record<string, Value>;
+  cameras: { source: string; clock: number }[];
 }
 
-const EMPTY: Draft = { game: null, name: "", players: [], first: "", columns: 0, ranks: 0, rules: {} };
+const EMPTY: Draft = { game: null, name: "", players: [], first: "", columns: 0, ranks: 0, rules: {}, cameras: [] };
 
 export function SetupPage() {
   const [games, setGames] = useState<GameInfo[]>([]);
@@ -41,41 +42,66 @@ export function SetupPage() {
     });
     setStep(1);
   };
+  const described = () => {
+    const { game, name, players, first, columns, ranks, rules } = draft;
+    const board = game && game.sizes[0] < game.sizes[1] ? { board: { columns, ranks } } : {};
+    return { game: game?.name, name, players, first, rules, ...board };
+  };
   const begin = () =>
     run(async () => {
-      const { game, name, players, first, columns, ranks, rules } = draft;
-      if (game) {
-        const board = game.sizes[0] < game.sizes[1] ? { board: { columns, ranks } } : {};
-        const body = { game: game.name, name, players, first, rules, ...board };
-        const made = await post<TableInfo>("/sessions", body);
+      if (draft.cameras.length) {
+        const cameras = Object.fromEntries(
+          draft.cameras.map(({ source, clock }, i) => [`camera-${i + 1}`, { source, clock }]),
+        );
+        const folder = `${draft.game?.name}-${Date.now().toString(36)}`;
+        const made = await post<TableInfo>("/tables", { ...described(), folder, cameras });
+        go(`/t/${made.id}/cameras`);
+      } else {
+        const made = await post<TableInfo>("/sessions", described());
         go(`/t/${made.id}/play`);
       }
     });
   return (
     <div class="page">
       <h1>{t("setup.title")}</h1>
-      <p class="hint">{t("setup.step", { n: step + 1, of: 2 })}</p>
+      <p class="hint">{t("setup.step", { n: step + 1, of: 3 })}</p>
       {step === 0 && <ChooseGame games={games} onChoose={choose} />}
-      {step === 1 && draft.game && (
+      {step > 0 && draft.game && (
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            begin();
+            if (step === 1) {
+              setStep(2);
+            } else {
+              begin();
+            }
           }}
         >
-          <People game={draft.game} draft={draft} change={change} />
-          <Board game={draft.game} draft={draft} change={change} />
-          <House game={draft.game} draft={draft} change={change} />
-          <label class="field">
-            {t("setup.named")}
-            <input maxLength={60} value={draft.name} onInput={(e) => change({ name: e.currentTarget.value })} />
-          </label>
+          {step === 1 ? (
+            <>
+              <People game={draft.game} draft={draft} change={change} />
+              <Board game={draft.game} draft={draft} change={change} />
+              <House game={draft.game} draft={draft} change={change} />
+              <label class="field">
+                {t("setup.named")}
+                <input maxLength={60} value={draft.name} onInput={(e) => change({ name: e.currentTarget.value })} />
+              </label>
+            </>
+          ) : (
+            <Eyes game={draft.game} draft={draft} change={change} />
+          )}
           <div class="buttons">
-            <button type="button" onClick={() => setStep(0)}>
+            <button type="button" onClick={() => setStep(step - 1)}>
               {t("app.back")}
             </button>
             <button type="submit" class="primary" disabled={busy}>
-              <Icon name="play" /> {t("setup.begin")}
+              {step === 1 ? (
+                t("app.next")
+              ) : (
+                <>
+                  <Icon name="play" /> {t("setup.begin")}
+                </>
+              )}
             </button>
           </div>
         </form>
@@ -167,6 +193,76 @@ function People({ game, draft, change }: PartProps) {
           </div>
         );
       })}
+    </fieldset>
+  );
+}
+
+const SIDES = [
+  [6, "setup.front"],
+  [9, "setup.left"],
+  [12, "setup.behind"],
+  [3, "setup.right"],
+] as const;
+
+// Which cameras watch; none is possible too, then positions are told by hand or by a program.
+function Eyes({ draft, change }: PartProps) {
+  const [devices, setDevices] = useState<number[]>([]);
+  const [problem, run] = useTask();
+  useEffect(() => run(async () => setDevices(await get<number[]>("/devices"))), []);
+  const { cameras } = draft;
+  const set = (index: number, part: Partial<Draft["cameras"][number]>) =>
+    change({ cameras: cameras.map((camera, i) => (i === index ? { ...camera, ...part } : camera)) });
+  const add = (source: string) =>
+    change({ cameras: [...cameras, { source, clock: SIDES[cameras.length % 4]![0] }] });
+  const free = devices.filter((n) => !cameras.some(({ source }) => source === String(n)));
+  return (
+    <fieldset>
+      <legend>{t("setup.cameras")}</legend>
+      {cameras.length === 0 && <p class="hint">{t("setup.noCameras")}</p>}
+      {cameras.map((camera, i) => (
+        <div class="row person" key={i}>
+          <label class="grow">
+            {t("setup.camera", { n: i + 1 })}
+            <input
+              value={camera.source}
+              readOnly={camera.source === "phone" || /^\d+$/.test(camera.source)}
+              placeholder="rtsp://…"
+              onInput={(event) => set(i, { source: event.currentTarget.value })}
+            />
+          </label>
+          <label>
+            {t("setup.side")}
+            <br />
+            <select
+              value={camera.clock}
+              onChange={(event) => set(i, { clock: Number(event.currentTarget.value) })}
+            >
+              {SIDES.map(([clock, key]) => (
+                <option key={clock} value={clock}>
+                  {t(key)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <button type="button" class="quiet" onClick={() => change({ cameras: cameras.filter((_, j) => j !== i) })}>
+            {t("games.delete")}
+          </button>
+        </div>
+      ))}
+      <div class="buttons">
+        {free.map((n) => (
+          <button key={n} type="button" onClick={() => add(String(n))}>
+            <Icon name="plus" /> {t("setup.webcam", { n })}
+          </button>
+        ))}
+        <button type="button" onClick={() => add("phone")}>
+          <Icon name="plus" /> {t("setup.phone")}
+        </button>
+        <button type="button" onClick={() => add("rtsp://")}>
+          <Icon name="plus" /> {t("setup.address")}
+        </button>
+      </div>
+      <Problem text={problem} />
     </fieldset>
   );
 }

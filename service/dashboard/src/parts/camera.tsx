@@ -1,4 +1,5 @@
 // The live picture of a camera, with the cells and what was read drawn over it.
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sessionPath, socketAddress } from "../api";
 import { t } from "../i18n";
@@ -15,9 +16,10 @@ interface Props {
   view: BoardView;
   trouble?: string | undefined;
   onCell?: ((cell: string) => void) | undefined;
+  children?: ComponentChildren;
 }
 
-export function CameraPicture({ info, camera, view, trouble, onCell }: Props) {
+export function CameraPicture({ info, camera, view, trouble, onCell, children }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const seen = useFrames(info.id, camera.name, canvas);
   const [width, height] = camera.size;
@@ -26,6 +28,7 @@ export function CameraPicture({ info, camera, view, trouble, onCell }: Props) {
       <div class="picture" style={{ aspectRatio: `${width} / ${height}` }}>
         <canvas ref={canvas} width={width} height={height} role="img" aria-label={t("camera.picture", { camera: camera.name })} />
         {camera.model && <Overlay info={info} camera={camera} view={view} onCell={onCell} />}
+        {children}
         {!seen && <p class="hint centre">{t("camera.none")}</p>}
       </div>
       <figcaption>

@@ -16,15 +16,20 @@ export function CorrectCell({ info, state, cell, onClose }: Props) {
   const [stack, setStack] = useState(state.stacks[cell] ?? "");
   const [since, setSince] = useState("");
   const [problem, run, busy] = useTask();
+  const byHand = info.source === "none"; // nobody else says what stands there
   const full = stack.length >= info.board.levels;
   const save = () =>
     run(async () => {
-      const turn = since ? { turn: Number(since) } : {};
-      await post(`${sessionPath(info.id)}/corrections`, { cells: { [cell]: stack }, ...turn });
+      if (byHand) {
+        await post(`${sessionPath(info.id)}/observations`, { stacks: { ...state.stacks, [cell]: stack } });
+      } else {
+        const turn = since ? { turn: Number(since) } : {};
+        await post(`${sessionPath(info.id)}/corrections`, { cells: { [cell]: stack }, ...turn });
+      }
       onClose();
     });
   return (
-    <Dialog title={t("correct.title", { cell })} onClose={onClose}>
+    <Dialog title={t(byHand ? "correct.place" : "correct.title", { cell })} onClose={onClose}>
       <p class="hint">{t("correct.from")}</p>
       <p class="stack-edit" aria-live="polite">
         {stack ? (
@@ -54,7 +59,8 @@ export function CorrectCell({ info, state, cell, onClose }: Props) {
           {t("correct.clear")}
         </button>
       </div>
-      <label class="field">
+      {!byHand && (
+        <label class="field">
         {t("correct.since")}
         <select value={since} onChange={(event) => setSince(event.currentTarget.value)}>
           <option value="">{t("correct.now")}</option>
@@ -67,7 +73,8 @@ export function CorrectCell({ info, state, cell, onClose }: Props) {
             .reverse()}
         </select>
       </label>
-      <p class="hint">{t("correct.why")}</p>
+      )}
+      {!byHand && <p class="hint">{t("correct.why")}</p>}
       <Problem text={problem} />
       <div class="buttons">
         <button type="button" class="primary" disabled={busy} onClick={save}>

@@ -16,23 +16,31 @@ interface Choice {
   player?: string;
 }
 
-export function InviteDialog({ info, onClose }: { info: TableInfo; onClose: () => void }) {
+interface Props {
+  info: TableInfo;
+  camera?: string;
+  onClose: () => void;
+}
+
+// With a camera's name only that camera is asked for.
+export function InviteDialog({ info, camera, onClose }: Props) {
   const [invited, setInvited] = useState<(Invited & Choice) | null>(null);
   const [copied, setCopied] = useState(false);
   const [problem, run, busy] = useTask();
-  const choices: Choice[] = [
+  const lend: Choice = { label: t("invite.camera"), role: "camera" };
+  const people: Choice[] = [
     { label: t("invite.onlooker"), role: "onlooker" },
     ...info.players.map(({ id }) => ({
       label: t("invite.player", { name: playerName(info, id) }),
       role: "player",
       player: id,
     })),
-    { label: t("invite.camera"), role: "camera" },
   ];
+  const choices = camera ? [lend] : [...people, lend];
   const invite = (choice: Choice) =>
     run(async () => {
       const { role, player } = choice;
-      const body = player ? { role, player } : { role };
+      const body = { role, ...(player && { player }), ...(camera && { camera }) };
       setInvited({ ...(await post<Invited>(`${sessionPath(info.id)}/invitations`, body)), ...choice });
       setCopied(false);
     });

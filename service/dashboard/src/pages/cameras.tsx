@@ -1,0 +1,165 @@
+// Cameras of a table: see what they see, tell them where the board is, teach them the colours.
+import { useEffect, useState } from "preact/hooks";
+import { get, post, sessionPath } from "../api";
+import { t } from "../i18n";
+import { cameraWord } from "../parts/alerts";
+import { colourName, Problem, useTask } from "../parts/basics";
+import { CameraPicture } from "../parts/camera";
+import { Corners, type CornerPoint, startCorners } from "../parts/corners";
+import { FlatBoard } from "../parts/flat";
+import { Icon } from "../parts/icons";
+import { InviteDialog } from "../parts/invite";
+import type { CameraInfo, Me, PlayState, Stacks, TableInfo } from "../types";
+
+interface Told {
+  good: boolean;
+  text: string;
+}
+
+export function CamerasPage({ info, state, me }: { info: TableInfo; state: PlayState; me: Me }) {
+  const ready = info.cameras.length > 0 && info.cameras.every((camera) => camera.model);
+  return (
+    <div class="page wide">
+      <h1>{t("cameras.title")}</h1>
+      {info.cameras.length === 0 && <p class="hint">{t("source.none")}</p>}
+      {me.role === "host" && <p>{t("cameras.why")}</p>}
+      <ol class="steps">
+        <li>
+          <h2>1 · {t("cameras.pose")}</h2>
+          <p class="hint">{t("cameras.poseWhy")}</p>
+          <div class="cameras">
+            {info.cameras.map((camera) => (
+              <OneCamera key={camera.name} info={info} state={state} camera={camera} host={me.role === "host"} />
+            ))}
+          </div>
+        </li>
+        {me.role === "host" && info.cameras.length > 0 && (
+          <li>
+            <h2>2 · {t("cameras.colours")}</h2>
+            <Colours info={info} ready={ready} />
+          </li>
+        )}
+        {ready && (
+          <li>
+            <h2>3 · {t("cameras.play")}</h2>
+            <p class="hint">{t("phase.setupWhy")}</p>
+            <a class="button primary" href={`/t/${info.id}/play`}>
+              <Icon name="play" /> {t("nav.play")}
+            </a>
+          </li>
+        )}
+      </ol>
+    </div>
+  );
+}
+
+interface OneProps {
+  info: TableInfo;
+  state: PlayState;
+  camera: CameraInfo;
+  host: boolean;
+}
+
+function OneCamera({ info, state, camera, host }: OneProps) {
+  const [corners, setCorners] = useState<CornerPoint[] | null>(null);
+  const [told, setTold] = useState<Told | null>(null);
+  const [invite, setInvite] = useState(false);
+  const [problem, run, busy] = useTask();
+  const trouble = state.cameras[camera.name]?.state;
+  const path = `${sessionPath(info.id)}/cameras/${encodeURIComponent(camera.name)}/pose`;
+  const find = (given: CornerPoint[] | null) =>
+    run(async () => {
+      setTold(await post<Told>(path, given ? { corners: given } : {}));
+      setCorners(null);
+    });
+  return (
+    <section class="card">
+      <CameraPicture
+        info={info}
+        camera={camera}
+        view={{ stacks: {} }}
+        trouble={trouble && trouble !== "back" && !camera.model ? cameraWord(trouble) : undefined}
+      >
+        {corners && <Corners size={camera.size} points={corners} onMove={setCorners} />}
+      </CameraPicture>
+      {host && (
+        <div class="buttons">
+          {corners ? (
+            <>
+              <button type="button" class="primary" disabled={busy} onClick={() => find(corners)}>
+                {t("cameras.take")}
+              </button>
+              <button type="button" onClick={() => setCorners(null)}>
+                {t("app.close")}
+              </button>
+            </>
+          ) : (
+            <>
+              <button type="button" class={camera.model ? "" : "primary"} disabled={busy} onClick={() => find(null)}>
+                {busy ? t("app.loading") : t("cameras.find")}
+              </button>
+              <button type="button" disabled={busy} onClick={() => setCorners(startCorners(camera.size))}>
+                {t("cameras.drag")}
+              </button>
+              {camera.kind === "phone" && (
+                <button type="button" onClick={() => setInvite(true)}>
+                  <Icon name="camera" /> {t("invite.camera")}
+                </button>
+              )}
+            </>
+          )}
+        </div>
+      )}
+      {corners && <p class="hint">{t("cameras.dragHow")}</p>}
+      <Result told={told} />
+      <Problem text={problem} />
+      {invite && <InviteDialog info={info} camera={camera.name} onClose={() => setInvite(false)} />}
+    </section>
+  );
+}
+
+function Result({ told }: { told: Told | null }) {
+  return (
+    <div aria-live="polite">
+      {told && (
+        <div class={`alert ${told.good ? "good" : "owed"}`}>
+          <p class="told">{told.text || t(told.good ? "cameras.done" : "cameras.failed")}</p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Colours({ info, ready }: { info: TableInfo; ready: boolean }) {
+  const [stacks, setStacks] = useState<Stacks>({});
+  const [told, setTold] = useState<Told | null>(null);
+  const [problem, run, busy] = useTask();
+  const path = `${sessionPath(info.id)}/colours`;
+  useEffect(() => run(async () => setStacks(await get<Stacks>(path))), [path]);
+  return (
+    <div class="card">
+      <p>{t("cameras.coloursWhy")}</p>
+      <div class="half">
+        <FlatBoard info={info} view={{ stacks }} />
+      </div>
+      <ul class="hint">
+        {Object.entries(stacks).map(([cell, stack]) => (
+          <li key={cell}>
+            <b>{cell}</b>{" "}
+            {[...stack].map((letter) => colourName(info.colours, letter)).join(", ")}
+          </li>
+        ))}
+      </ul>
+      <button
+        type="button"
+        class="primary"
+        disabled={busy || !ready}
+        onClick={() => run(async () => setTold(await post<Told>(path, { stacks })))}
+      >
+        {busy ? t("app.loading") : t("cameras.learn")}
+      </button>
+      <Result told={told} />
+      <Problem text={problem} />
+    </div>
+  );
+}
