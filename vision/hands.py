@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 from vision.frame import ImageBGR
 from vision.play_area import Mask, PlayArea
 
-Logs = NDArray[np.float32]
-_LOG_OF = np.log((np.arange(256, dtype=np.float32) / 255.0) ** 2.2 + 0.03)
+Light = NDArray[np.float32]
+_LIGHT_OF = (np.arange(256, dtype=np.float32) / 255.0) ** 2.2
+_DARK = 0.004  # of light; below it a camera tells noise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandSettings:
     """What counts as change, and as a hand."""
 
-    brightness: float = 0.16  # change of the logarithm of light; a camera's noise is below 0.06
-    hue: float = 0.10  # the same for the difference between two channels
-    shade: tuple[float, float] = (-1.2, 0.35)  # brightness of what may be a shadow or a gleam
+    difference: float = 0.05  # in parts of the picture's range; a camera's noise is below 0.02
+    solid: float = 0.09  # the same beyond what a shadow or a gleam explains
+    shade: tuple[float, float] = (0.15, 1.8)  # what light a shadow leaves, and a gleam adds
     play_share: float = 0.004  # of the play area that a hand covers at least (0.002 to 0.02)
     brim_px: int = 4  # and so much of the brim (2 to 8)
 
@@ -47,7 +48,7 @@ class Hands:
     def __init__(self, area: PlayArea, settings: HandSettings | None = None) -> None:
         self._area = area
         self._settings = settings or HandSettings()
-        self._reference: Logs | None = None
+        self._reference: Light | None = None
 
     @property
     def ready(self) -> bool:
@@ -56,7 +57,7 @@ class Hands:
 
     def understood(self, small: ImageBGR) -> None:
         """What the picture shows is known: changes count from here."""
-        self._reference = _logs(small)
+        self._reference = _light(small)
 
     def forget(self) -> None:
         """The reference holds no more: the camera or the light has changed."""
@@ -67,14 +68,16 @@ class Hands:
         if self._reference is None:
             return None
         cfg = self._settings
-        off = _logs(small) - self._reference
-        off -= np.median(off[self._area.around], axis=0)
-        bright = off.mean(axis=-1)
-        hue = np.maximum(np.abs(off[..., 1] - off[..., 2]), np.abs(off[..., 1] - off[..., 0]))
-        low, high = cfg.shade
-        solid = (hue > cfg.hue) | (bright < low) | (bright > high)
-        anything = solid | (np.abs(bright) > cfg.brightness)
-        return Changed(_clean(anything), _clean(solid))
+        now, before = _light(small), self._reference
+        around = self._area.around
+        gain = np.median((now[around] + _DARK) / (before[around] + _DARK), axis=0)
+        before = before * gain.astype(np.float32)
+        shade = (now * before).sum(axis=-1) / ((before * before).sum(axis=-1) + _DARK**2)
+        shaded = before * np.clip(shade, *cfg.shade)[..., None]
+        seen = np.sqrt(now)
+        anything = np.abs(seen - np.sqrt(before)).max(axis=-1) > cfg.difference
+        solid = np.abs(seen - np.sqrt(shaded)).max(axis=-1) > cfg.solid
+        return Changed(_clean(anything | solid), _clean(solid))
 
     def hand(self, changed: Changed, play: Mask) -> Mask | None:
         """The region of a hand, None where there is none."""
@@ -85,15 +88,15 @@ class Hands:
         for label in range(1, count):
             region = labels == label
             inside = np.count_nonzero(region & play & changed.solid)
-            across = np.count_nonzero(region & self._area.brim & ~play)
+            across = np.count_nonzero(region & self._area.brim & changed.solid & ~play)
             if inside >= cfg.play_share * np.count_nonzero(play) and across >= cfg.brim_px:
                 found = region if found is None else found | region
         return found
 
 
-def _logs(small: ImageBGR) -> Logs:
-    """Logarithms of light, roughly linear, smoothed, with a floor against noise in the dark."""
-    return np.asarray(cv2.LUT(cv2.blur(small, (3, 3)), _LOG_OF), dtype=np.float32)
+def _light(small: ImageBGR) -> Light:
+    """Light of a picture, linear and smoothed."""
+    return np.asarray(cv2.LUT(cv2.blur(small, (3, 3)), _LIGHT_OF), dtype=np.float32)
 
 
 def _clean(mask: Mask) -> Mask:

@@ -19,7 +19,7 @@ from vision.frame import ImageBGR
 
 Mask = NDArray[np.bool_]
 WIDTH_PX = 320  # of small pictures; a cube is then 8 to 25 pixels wide
-AROUND_MM = 45.0  # how far the table around the board counts: a hand must cross it
+AROUND_MM = 80.0  # how far the table around the board counts: a hand must cross it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,9 @@ class PlayArea:
         small = camera.scaled(size) if size != camera.size else camera
         around = np.zeros((size[1], size[0]), dtype=np.uint8)
         _fill(around, small, _rectangle(board, AROUND_MM), hull=False)
-        inner = cv2.erode(around, np.ones((5, 5), np.uint8), borderType=cv2.BORDER_CONSTANT)
+        inner = cv2.erode(
+            around, np.ones((5, 5), np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=0
+        )
         return PlayArea(small, board, size, around > 0, (around > 0) & (inner == 0))
 
     def small(self, image: ImageBGR) -> ImageBGR:
@@ -55,6 +57,16 @@ class PlayArea:
             self._box(mask, cell, 1, len(stack) + above)
         return mask > 0
 
+    def reach(self, stacks: Stacks, above: int) -> Mask:
+        """The same with so many more pieces on every cell, also where none stands yet."""
+        cells = self.board.lattice.cells()
+        high = {cell: min(stacks.height(cell) + above, self.board.lattice.levels) for cell in cells}
+        mask = np.zeros((self.size[1], self.size[0]), dtype=np.uint8)
+        _fill(mask, self.camera, _rectangle(self.board, 0.0), hull=False)
+        for cell, levels in high.items():
+            self._box(mask, cell, 1, levels)
+        return mask > 0
+
     def units(self, cell: Cell, low: int, high: int) -> Mask:
         """Where the levels from `low` to `high` of a cell are seen, if nothing hides them."""
         mask = np.zeros((self.size[1], self.size[0]), dtype=np.uint8)
@@ -66,7 +78,7 @@ class PlayArea:
         found = set()
         for cell in self.board.lattice.cells():
             own = self.units(cell, 1, stacks.height(cell) + 1)
-            if np.count_nonzero(own & mask) > 0.12 * max(1, np.count_nonzero(own)):
+            if np.count_nonzero(own & mask) > 0.12 * float(np.count_nonzero(own)):
                 found.add(cell)
         return frozenset(found)
 

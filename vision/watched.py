@@ -24,7 +24,7 @@ class WatchedCamera:
         self.area = PlayArea.of(camera, board)
         self._stillness = Stillness(self.area)
         self._hands = Hands(self.area)
-        self._play = self.area.play(Stacks())
+        self._play = self.area.reach(Stacks(), above=3)
         self._frames: deque[Frame] = deque(maxlen=_KEPT)
         self._small: ImageBGR | None = None
         self._changed: Changed | None = None
@@ -58,7 +58,7 @@ class WatchedCamera:
     def believe(self, stacks: Stacks) -> None:
         """What stands on the table."""
         self._stillness.believe(stacks)
-        self._play = self.area.play(stacks, above=3)
+        self._play = self.area.reach(stacks, above=3)
 
     def understood(self) -> None:
         """The newest picture shows what is believed."""
