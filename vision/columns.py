@@ -17,6 +17,7 @@ from vision.rays import Rays
 Ints = NDArray[np.int32]
 
 FLUSH_MM = 0.8  # pieces with smaller gaps than this stand wall to wall
+CACHED = 4000  # sets of columns whose rays are remembered
 EITHER = 5  # the zone of which nobody knows whether an edge is there
 
 
@@ -78,6 +79,8 @@ class RayTable:
         # One entry more stands for "no further unit": it belongs to a unit that is never there.
         units = lattice.columns * lattice.ranks * lattice.levels
         self.unit = np.append(rays.unit, units).astype(np.int32)
+        self.matrix_unit = self.unit[self.matrix]
+        self._rays_of: dict[frozenset[int], NDArray[np.int32]] = {}
         self.part = np.append(rays.part, 0).astype(np.float32)
         self.edge_part = np.append(self.edge_part, 0).astype(np.float32)
         self.configuration_start = np.searchsorted(
@@ -101,8 +104,16 @@ class RayTable:
 
     def rays_of(self, columns: Iterable[int]) -> NDArray[np.int32]:
         """The rays that pass any of these columns."""
-        lists = [self.column_rays[column] for column in columns]
-        return lists[0] if len(lists) == 1 else np.unique(np.concatenate(lists))
+        key = frozenset(columns)
+        found = self._rays_of.get(key)
+        if found is None:
+            mask = np.zeros(self.count, dtype=bool)
+            for column in key:
+                mask[self.column_rays[column]] = True
+            found = np.flatnonzero(mask).astype(np.int32)
+            if len(self._rays_of) < CACHED:
+                self._rays_of[key] = found
+        return found
 
     def configurations_of(self, rays: NDArray[np.int32]) -> NDArray[np.int64]:
         """The configurations that belong to these rays."""

@@ -82,47 +82,61 @@ class Sight:
         self.gains: Floats32 | None = None
 
     def _filled(
-        self, state: State, entries: NDArray[np.int32] | slice
+        self, colour: NDArray[np.int8], entries: NDArray[np.int32]
     ) -> tuple[Floats32, Floats32, Floats32, Floats32]:
+        """Densities and parts of filled entries, of colour and of contrast."""
         view, table = self.view, self.table
-        colour = state[table.unit[entries]]
-        size = len(table.unit)
-        flat = view.entry.reshape(-1)
-        at = np.arange(size) if isinstance(entries, slice) else entries
-        own = flat[(np.maximum(colour, 1) - 1).astype(np.int64) * size + at]
-        full = colour > 0
+        own = view.entry[colour - 1, entries]
         edge = self.entry_edge[entries]
         if table.flush:
-            joined = full & (state[table.beside[entries]] == colour)
-            joined &= state[table.before[entries]] == 0
+            joined = self.state[table.beside[entries]] == colour
+            joined &= self.state[table.before[entries]] == 0
             edge = np.where(joined, self.joined_edge[entries], edge)
-        return (
-            own,
-            edge,
-            self.part[entries] * full,
-            self.edge_part[entries] * full,
-        )
+        return own, edge, self.part[entries], self.edge_part[entries]
+
+    def _spread(
+        self, entries: NDArray[np.int32], units: NDArray[np.int32]
+    ) -> tuple[Floats32, Floats32, Floats32, Floats32]:
+        """The same for all entries (any shape), with zeros where nothing stands."""
+        colour = self.state[units]
+        at = np.flatnonzero(colour)
+        found = self._filled(colour.ravel()[at], entries.ravel()[at])
+        spread = []
+        for values in found:
+            whole = np.zeros(colour.size, dtype=np.float32)
+            whole[at] = values
+            spread.append(whole.reshape(colour.shape))
+        return spread[0], spread[1], spread[2], spread[3]
 
     def refresh(self) -> None:
         """Mixes all rays anew after the entries' parts changed."""
-        own, edge, part, edge_part = self._filled(self.state, slice(None))
+        entries = np.arange(len(self.table.unit), dtype=np.int32)
+        own, edge, part, edge_part = self._spread(entries, self.table.unit)
         self.colour.all(self.table, own, part, self.view.behind)
         self.edge.all(self.table, edge, edge_part, self.view.behind_edge)
         self.logs = np.log(self.colour.total * self.edge.total)
 
     def trial(self, state: State, rays: NDArray[np.int32]) -> float:
         """What the score of these rays would gain under another state."""
-        entries = self.table.matrix[rays]
-        own, edge, part, edge_part = self._filled(state, entries)
-        total = _front_to_back(own, part, self.view.behind[rays])
-        total *= _front_to_back(edge, edge_part, self.view.behind_edge[rays])
+        kept, self.state = self.state, state
+        colour = state[self.table.matrix_unit[rays]]
+        row, slot = np.nonzero(colour)
+        entries = self.table.matrix[rays[row], slot]
+        own, edge, part, edge_part = self._filled(colour[row, slot], entries)
+        self.state = kept
+        # Only filled places count: a ray meets few of them, however many units it passes.
+        many = np.bincount(row, minlength=len(rays))
+        place = np.arange(len(row)) - (np.cumsum(many) - many)[row]
+        shape = (len(rays), int(many.max(initial=0)) or 1)
+        total = _front_to_back(shape, row, place, own, part, self.view.behind[rays])
+        total *= _front_to_back(shape, row, place, edge, edge_part, self.view.behind_edge[rays])
         return float(self.view.weight[rays] @ (np.log(total) - self.logs[rays]))
 
     def change(self, state: State, rays: NDArray[np.int32]) -> None:
         """Takes over another state on these rays."""
         self.state = state
         entries = self.table.matrix[rays]
-        own, edge, part, edge_part = self._filled(state, entries)
+        own, edge, part, edge_part = self._spread(entries, self.table.matrix_unit[rays])
         self.colour.some(entries, rays, own, part, self.view.behind[rays])
         self.edge.some(entries, rays, edge, edge_part, self.view.behind_edge[rays])
         self.logs[rays] = np.log(self.colour.total[rays] * self.edge.total[rays])
@@ -166,9 +180,20 @@ class Sight:
         return sums
 
 
-def _front_to_back(own: Floats32, part: Floats32, behind: Floats32) -> Floats32:
-    through = np.cumprod(1 - part, axis=1)
-    shown = part * own
+def _front_to_back(
+    shape: tuple[int, int],
+    row: NDArray[np.int64],
+    place: NDArray[np.int64],
+    own: Floats32,
+    part: Floats32,
+    behind: Floats32,
+) -> Floats32:
+    """Mixes filled entries, each in its place of its ray (row), with what lies behind."""
+    clear = np.ones(shape, dtype=np.float32)
+    clear[row, place] = 1 - part
+    through = np.cumprod(clear, axis=1)
+    shown = np.zeros(shape, dtype=np.float32)
+    shown[row, place] = part * own
     shown[:, 1:] *= through[:, :-1]
     return np.asarray(shown.sum(axis=1) + through[:, -1] * behind)
 
