@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "Watch a game that plays itself, in the browser.",
     "doctor": "See which cameras there are, what works, and what to do about the rest.",
     "read": "Read the position in one picture a camera.",
+    "mat": "Print markers for your table, and a board to measure lenses with.",
     "referee": "Judge a game that is written down, turn by turn.",
     "serve": "Open the page for your table, for everybody in the room.",
     "table": "Describe your table: game, board, colours, cameras.",
