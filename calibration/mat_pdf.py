@@ -94,7 +94,9 @@ def _sheet_page(canvas: Canvas, mat: Mat, board: Board, paper: Paper) -> None:
                     (deep + front + back) * mm)  # fmt: skip
     else:
         for y in (y0 - 0.75 * front, y0 + deep + 0.75 * back):
-            canvas.line(x0 * mm, y * mm, (x0 + cells) * mm, y * mm)
+            from_x = x0 + mat.markers[0].corner_mm[0] + mat.markers[0].size_mm + QUIET_MM
+            to_x = x0 + mat.markers[1].corner_mm[0] - QUIET_MM
+            canvas.line(from_x * mm, y * mm, to_x * mm, y * mm)
     for marker in mat.markers:
         _marker(canvas, marker, x0 + marker.corner_mm[0], y0 + marker.corner_mm[1])
     ruler_x = x0 + cells / 2 - 50
