@@ -208,13 +208,24 @@ class KewbzGame:
                     new[there] += player * count
                     spent -= count
                 after = (spent, left[1]) if blue else (left[0], spent)
-                yield self._next(tuple(new), base | bit, after, other), place, stacked
+                done = self._next(tuple(new), base | bit, after, other, positioned=not stacked)
+                yield done, place, stacked
 
     def _next(
-        self, cells: tuple[str, ...], base: int, left: tuple[int, int], player: str
+        self,
+        cells: tuple[str, ...],
+        base: int,
+        left: tuple[int, int],
+        player: str,
+        *,
+        positioned: bool = False,
     ) -> KewbzPosition:
-        """The position with its end tested: nobody out of cubes, and somewhere to go."""
-        over = not (left[0] and left[1]) if self.end_by_stacking else not left[player != "B"]
+        """The position with its end tested: nobody out of cubes, and somewhere to go.
+
+        `positioned` says that the last cube played went on the board.
+        """
+        ends = positioned or self.end_by_stacking
+        over = not (left[0] and left[1]) if ends else not left[player != "B"]
         # each empty cell must see three cubes of a square, so no board fills up below 3/7
         if not over and base.bit_count() * 7 >= self._cells * 3:
             over = not self._geometry.open_cells(base)
@@ -238,10 +249,11 @@ class KewbzGame:
         """Every rule that a turn breaks, and what follows from it."""
         if position.over:
             return Verdict((Break("kewbz.game-over"),))
-        adds = tuple(change for change in turn.changes if change.add)
-        if not _cubes_only(turn, adds):
+        changes = self._lasting(position, turn.changes) if _cubes_only(turn) else None
+        if changes is None:
             return Verdict((Break("kewbz.malformed"),))
-        breaks = list(self._board_breaks(position, turn, adds))
+        adds = tuple(change for change in changes if change.add)
+        breaks = list(self._board_breaks(position, changes, adds))
         geometry = self._geometry
         added = Counter(geometry.place(c.cell) for c in adds if c.cell in self.lattice)
         # whatever the order of the changes, a cube on an empty cell is the one that was placed
@@ -249,34 +261,54 @@ class KewbzGame:
         placed = fresh[0] if fresh else next(iter(added), None)
         owing: dict[int, int] = {}
         stack_first = not fresh and not breaks and self._can_follow(position, added)
+        high = self._too_high(position, changes, added)
         if placed is None:
             if not any(b.rule == "kewbz.off-board" for b in breaks):
                 breaks.append(Break("kewbz.must-place"))
         else:
             added[placed] -= 1
-            breaks += self._place_breaks(position, placed)
-            owing = self.owing(position.cells, placed) if fresh else {}
+            if fresh:
+                breaks += self._place_breaks(position.base, fresh)
+                owing = self.owing(position.cells, placed)
+            else:
+                breaks.append(Break("kewbz.occupied", (geometry.cell(placed),)))
         second = fresh[1:]
         if second:
             breaks.append(Break("kewbz.second-placement", tuple(map(geometry.cell, second))))
             added.subtract(second)
-        breaks += self._stacking_breaks(position, placed, owing, added)
+        breaks += self._extra(owing, added)
+        if high:
+            breaks.append(Break("kewbz.stack-over-cap", high))
         missing = self._missing(position, len(adds), owing, added)
         if missing:
             breaks.append(Break("kewbz.stack-missing", tuple(cell for cell, _ in missing.cells)))
         if not breaks:
-            return Verdict((), self._after(position, turn))
+            return Verdict((), self._after(position, changes))
         unfinished = stack_first or all(b.rule == "kewbz.stack-missing" for b in breaks)
         return Verdict(tuple(breaks), None, (missing,) if missing else (), unfinished)
 
+    def _lasting(
+        self, position: KewbzPosition, changes: tuple[Change, ...]
+    ) -> tuple[Change, ...] | None:
+        """What the changes come to when hands are off (GEN-R1); None if they cannot be done."""
+        if all(change.add for change in changes):
+            return changes
+        standing = dict(position.stacks)
+        for change in changes:
+            stack = standing.get(change.cell, "")
+            if not change.add and not stack:
+                return None
+            standing[change.cell] = stack + change.letter if change.add else stack[:-1]
+        return self._changes(position, Stacks(standing))
+
     def _board_breaks(
-        self, position: KewbzPosition, turn: Turn, adds: tuple[Change, ...]
+        self, position: KewbzPosition, changes: tuple[Change, ...], adds: tuple[Change, ...]
     ) -> Iterator[Break]:
         """Cubes beside the board, moved ones, cubes of the wrong colour and too many of them."""
-        outside = [c.cell for c in turn.changes if c.cell not in self.lattice]
+        outside = [c.cell for c in changes if c.cell not in self.lattice]
         if outside:
             yield Break("kewbz.off-board", tuple(dict.fromkeys(outside)))
-        moved = [c.cell for c in turn.changes if not c.add and c.cell in self.lattice]
+        moved = [c.cell for c in changes if not c.add and c.cell in self.lattice]
         if moved:
             yield Break("kewbz.cube-moved", tuple(dict.fromkeys(moved)))
         wrong = [c.cell for c in adds if c.letter not in (position.player, "?")]
@@ -288,18 +320,35 @@ class KewbzGame:
             if used[letter] > left:
                 yield Break("kewbz.supply-exceeded", (), (("left", left), ("player", letter)))
 
-    def _place_breaks(self, position: KewbzPosition, placed: int) -> Iterator[Break]:
-        """The rules about the one cube that goes on the board."""
+    def _place_breaks(self, base: int, fresh: list[int]) -> Iterator[Break]:
+        """The rules about a cube that goes on the board, for each one where there are several."""
         geometry = self._geometry
-        here = (geometry.cell(placed),)
-        if position.cells[placed]:
-            yield Break("kewbz.occupied", here)
-            return
-        square = geometry.square_at(position.base, placed)
-        if square:
-            yield Break("kewbz.square", here + square, (("cell", str(here[0])),))
-        elif position.base and not geometry.open_cells(position.base) >> placed & 1:
-            yield Break("kewbz.not-adjacent", here)
+        waiting = list(fresh)
+        while waiting:
+            free = geometry.open_cells(base)
+            place = next((place for place in waiting if free >> place & 1), waiting[0])
+            here = (geometry.cell(place),)
+            square = geometry.square_at(base, place)
+            if square:
+                yield Break("kewbz.square", here + square, (("cell", str(here[0])),))
+            elif not free >> place & 1:
+                yield Break("kewbz.not-adjacent", here)
+            waiting.remove(place)
+            base |= 1 << place
+
+    def _too_high(
+        self, position: KewbzPosition, changes: tuple[Change, ...], added: Counter[int]
+    ) -> tuple[Cell, ...]:
+        """The towers that became higher than five."""
+        place = self._geometry.place
+        taken = Counter(place(c.cell) for c in changes if not c.add and c.cell in self.lattice)
+        return tuple(
+            sorted(
+                self._geometry.cell(there)
+                for there, count in added.items()
+                if len(position.cells[there]) - taken[there] + count > TOWER
+            )
+        )
 
     def _can_follow(self, position: KewbzPosition, added: Counter[int]) -> bool:
         """Whether a cube on the board, yet to come, makes these tower cubes legal."""
@@ -309,25 +358,11 @@ class KewbzGame:
             for due in (self._due(position.cells, place) for place in places)
         )
 
-    def _stacking_breaks(
-        self,
-        position: KewbzPosition,
-        placed: int | None,
-        owing: dict[int, int],
-        added: Counter[int],
-    ) -> Iterator[Break]:
-        """Cubes stacked where none is owed, and towers that became too high."""
-        geometry = self._geometry
+    def _extra(self, owing: dict[int, int], added: Counter[int]) -> Iterator[Break]:
+        """Cubes stacked where none is owed, or more than are."""
         extra = [there for there, count in added.items() if count > owing.get(there, 0)]
-        if extra and placed is not None:
-            yield Break("kewbz.stack-extra", tuple(sorted(map(geometry.cell, extra))))
-        high = [
-            there
-            for there, count in added.items()
-            if count and len(position.cells[there]) + count + (there == placed) > TOWER
-        ]
-        if high:
-            yield Break("kewbz.stack-over-cap", tuple(sorted(map(geometry.cell, high))))
+        if extra:
+            yield Break("kewbz.stack-extra", tuple(sorted(map(self._geometry.cell, extra))))
 
     def _missing(
         self, position: KewbzPosition, spent: int, owing: dict[int, int], added: Counter[int]
@@ -343,17 +378,18 @@ class KewbzGame:
         cells = sorted((self._geometry.cell(there), count) for there, count in missing.items())
         return Owed(position.player, "stack", tuple(cells))
 
-    def _after(self, position: KewbzPosition, turn: Turn) -> KewbzPosition:
+    def _after(self, position: KewbzPosition, changes: tuple[Change, ...]) -> KewbzPosition:
         new = list(position.cells)
         base = position.base
-        for change in turn.changes:
+        for change in changes:
             place = self._geometry.place(change.cell)
             new[place] += position.player
             base |= 1 << place
         blue, other = position.left
-        spent = len(turn.changes)
+        spent = len(changes)
         left = (blue - spent, other) if position.player == "B" else (blue, other - spent)
-        return self._next(tuple(new), base, left, self._other[position.player])
+        player = self._other[position.player]
+        return self._next(tuple(new), base, left, player, positioned=spent == 1)
 
     # --- what a camera saw -------------------------------------------------------------------
 
@@ -474,10 +510,11 @@ def _capped(owing: dict[int, int], cells: tuple[str, ...]) -> dict[int, int]:
     }
 
 
-def _cubes_only(turn: Turn, adds: tuple[Change, ...]) -> bool:
+def _cubes_only(turn: Turn) -> bool:
     """Whether the turn is made of cubes of this game."""
     single = all(c.extent == (1, 1, 1) and c.other is None for c in turn.changes)
-    return single and not turn.claim and all(c.letter in (*COLOURS, "?") for c in adds)
+    known = all(c.letter in (*COLOURS, "?") for c in turn.changes if c.add)
+    return single and known and not turn.claim
 
 
 def _choices(due: dict[int, int], cubes: int) -> Iterator[dict[int, int]]:

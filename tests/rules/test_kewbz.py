@@ -150,14 +150,20 @@ ILLEGAL = {
     "beside the board": ("B +k4B", {"off-board"}),
     "on a cube": ("B +d4B", {"occupied"}),
     "moved": ("B -d4", {"cube-moved", "must-place"}),
-    "two cubes": ("B +e5B +h8B", {"second-placement"}),
+    "two cubes": ("B +e5B +c5B", {"second-placement"}),
+    "the second far away": ("B +e5B +h8B", {"second-placement", "not-adjacent"}),
+    "the far one first": ("B +h8B +e5B", {"second-placement", "not-adjacent"}),
+    "a square of two": ("B +e3B +d3B +e4B", {"second-placement", "square"}),
+    "one beside the board": ("B +h8B +k4B", {"off-board", "not-adjacent"}),
+    "exchanged": ("B -d4 +e5B +d4Y", {"cube-moved", "wrong-colour", "stack-extra"}),
+    "nothing there": ("B -a1 +e5B", {"malformed"}),
     "not owed": ("B +e5B +d4B", {"stack-extra"}),
     "forgotten": ("B +c4B", {"stack-missing"}),
     "a block": ("B +a1~b1B", {"malformed"}),
     "another colour of wood": ("B +e5R", {"malformed"}),
     "all at once": (
         "B +e5Y +d4Y +h1B",
-        {"wrong-colour", "second-placement", "stack-extra"},
+        {"wrong-colour", "second-placement", "stack-extra", "not-adjacent"},
     ),
 }
 
@@ -191,6 +197,30 @@ def test_a_tower_over_five_is_told() -> None:
     assert slugs == {"kewbz.stack-over-cap", "kewbz.stack-extra"}
 
 
+def test_a_sixth_cube_is_told_wherever_it_goes() -> None:
+    """Five is the most also where nothing was placed, and where a second cube was."""
+    kewbz = game()
+    stacks = Stacks.of({"d4": "BYBYB"})
+    (position,) = kewbz.adopt(kewbz.start(), stacks, "B")
+    told = [
+        {b.rule.removeprefix("kewbz.") for b in kewbz.judge(position, Turn.parse(text)).breaks}
+        for text in ("B +d4B", "B +e5B +c5B" + " +c5B" * 5)
+    ]
+
+    assert told[0] == {"occupied", "stack-over-cap"}
+    assert {"second-placement", "stack-over-cap"} <= told[1]
+
+
+@pytest.mark.parametrize("text", ["B -d4 +e5B +d4B", "B +a8B -a8 +e5B"])
+def test_only_what_stands_after_the_turn_is_judged(text: str) -> None:
+    """A cube that was put back, or taken up again by the same hand, was not moved (GEN-R1)."""
+    kewbz = game()
+    (position,) = kewbz.adopt(kewbz.start(), Stacks.of({"d4": "B"}), "B")
+    after = checked_apply(kewbz, position, Turn.parse(text))
+
+    assert after == checked_apply(kewbz, position, Turn.parse("B +e5B"))
+
+
 def test_a_tower_cube_before_the_placed_one_is_no_reason_to_complain() -> None:
     """Whoever stacks first and places afterwards is within his turn."""
     kewbz, position, _, cells = drawn("o . .\no . .\n. . +")
@@ -212,6 +242,16 @@ def test_ending_by_stacking_can_be_switched_off() -> None:
 
     assert after[True].over
     assert not after[False].over
+
+
+@pytest.mark.parametrize("literal", [True, False])
+def test_the_last_cube_on_the_board_ends_the_game_at_once(*, literal: bool) -> None:
+    """No reading lets the other player go on when the last cube was positioned."""
+    kewbz = game(endByStacking=not literal, supply=1)
+    after = checked_apply(kewbz, kewbz.start(), Turn.parse("B +d4B"))
+
+    assert after.over
+    assert all(position.over for position in kewbz.successors(kewbz.start()))
 
 
 @pytest.mark.parametrize("size", [5, 8, 12])
