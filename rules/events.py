@@ -77,6 +77,7 @@ def over_event(t: float, outcome: Outcome, score: Mapping[str, int], language: s
     data = {
         "winner": None if not winners else winners[0] if len(winners) == 1 else list(winners),
         "reason": outcome.reason,
+        "facts": dict(outcome.facts),
         "say": sentence(outcome.reason, language, (), dict(outcome.facts)),
         "score": dict(score),
     }

@@ -10,10 +10,16 @@ from rules.sentences import LANGUAGES, sentence
 from rules.stacks import Stacks
 from service.inputs import Input, Json
 
+NOBODY: Mapping[str, str] = {}
+_PEOPLE = ("player", "winner")  # facts that are ids of players
 
-def judge_input(referee: Referee, one: Input) -> list[Json]:
-    """Hand one input of the log to the referee; raises RulesError where it makes no sense."""
-    events = [translated(event.as_dict()) for event in _told(referee, one)]
+
+def judge_input(referee: Referee, one: Input, names: Mapping[str, str] = NOBODY) -> list[Json]:
+    """Hand one input of the log to the referee; raises RulesError where it makes no sense.
+
+    `names` are the players' own, by id; sentences use them.
+    """
+    events = [translated(event.as_dict(), names) for event in _told(referee, one)]
     if one.what == "observed":
         events.insert(0, _settled(one))
     following = referee.position.player
@@ -54,20 +60,23 @@ def _settled(one: Input) -> Json:
     return told
 
 
-def translated(event: Json) -> Json:
+def translated(event: Json, names: Mapping[str, str] = NOBODY) -> Json:
     """The event with every sentence in all languages, as `says` beside `say`."""
     if "breaks" in event:
-        breaks = [_translated(broken, broken["rule"]) for broken in event["breaks"]]
+        breaks = [_translated(broken, broken["rule"], names) for broken in event["breaks"]]
         return {**event, "breaks": breaks}
     if event["event"] == "over":
-        return _translated(event, event["reason"])
+        return _translated(event, event["reason"], names)
     if event["event"] == "ask":
-        return _translated(event, "shared.unsure")
+        return _translated(event, "shared.unsure", names)
     return event
 
 
-def _translated(told: Json, code: str) -> Json:
+def _translated(told: Json, code: str, names: Mapping[str, str]) -> Json:
     cells = [Cell.parse(name) for name in told.get("cells", ())]
-    facts = told.get("facts", {})
+    facts = {
+        key: names.get(value, value) if key in _PEOPLE else value
+        for key, value in told.get("facts", {}).items()
+    }
     says = {language: sentence(code, language, cells, facts) for language in LANGUAGES}
     return {**told, "says": says}

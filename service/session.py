@@ -45,7 +45,9 @@ class GameSession:
         self._referee = Referee(game)
         self._store = store
         self._clock = clock
-        self._created = store.session(session).created
+        kept = store.session(session)
+        self._created = kept.created
+        self._names = {p["id"]: p["name"] for p in kept.setup.get("players", ()) if p.get("name")}
         self._inputs: list[Input] = []
         self._misread: dict[str, Misread] = {}
         self._lock = threading.RLock()
@@ -90,7 +92,7 @@ class GameSession:
         with self._lock:
             one = Input(self.seq + 1, self.t, "tick")
             if self.state.phase == "play" and self._inputs:
-                events = judge_input(self._referee, one)
+                events = judge_input(self._referee, one, self._names)
                 if events:
                     self._commit(one, events)
 
@@ -202,7 +204,7 @@ class GameSession:
             one = Input(self.seq + 1, self.t, what, body or {})
             meant = understood(one, self._misread) if what == "observed" else one
             try:
-                events = judge_input(self._referee, meant)
+                events = judge_input(self._referee, meant, self._names)
             except RulesError as error:
                 self._judge_again(keep_cameras=True)
                 raise NotNow(str(error)) from error
@@ -247,7 +249,7 @@ class GameSession:
         self.state = PlayState(cameras=cameras, next=self.game.start().player)
         self._told: list[tuple[int, list[Json]]] = []
         for one in effective(self._inputs):
-            events = judge_input(self._referee, one)
+            events = judge_input(self._referee, one, self._names)
             self._told.append((one.seq, events))
             for event in events:
                 self.state.take(event)

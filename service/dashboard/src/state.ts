@@ -107,6 +107,7 @@ export function unitsNotIn(stacks: Stacks, other: Stacks): Mark[] {
 export interface Change {
   add: boolean;
   cells: string[];
+  shape: string;
   colour: string;
 }
 
@@ -116,9 +117,10 @@ export function changesOf(move: string): Change[] {
     return [];
   }
   return move.split(" ").map((word) => {
-    const match = /^([+-])([a-z]\d+)(?:~([a-z]\d+)|\^|:[\dx]+?(?=[A-Z?]|$))?([A-Z?])?$/.exec(word);
-    const cells = [match?.[2], match?.[3]].filter((cell): cell is string => !!cell);
-    return { add: word[0] === "+", cells, colour: match?.[4] ?? "" };
+    const match = /^[+-]([a-z]\d+)(?:~([a-z]\d+)|(\^)|:(\dx\dx\d))?([A-Z?]?)$/.exec(word);
+    const cells = [match?.[1], match?.[2]].filter((cell): cell is string => !!cell);
+    const shape = match?.[3] ? "↑" : (match?.[4]?.replaceAll("x", "×") ?? "");
+    return { add: word[0] === "+", cells, shape, colour: match?.[5] ?? "" };
   });
 }
 

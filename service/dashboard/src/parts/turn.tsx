@@ -37,6 +37,7 @@ export function TurnMove({ info, turn }: { info: TableInfo; turn: Turn }) {
         <span key={i} aria-hidden="true" class={change.add ? "put" : "took"}>
           {change.add ? "+" : "−"}
           {change.cells.join("–")}
+          {change.shape && <small>{change.shape}</small>}
           {change.colour && <Chip colours={info.colours} letter={change.colour} />}
         </span>
       ))}

@@ -61,6 +61,8 @@ export class BoardScene {
   private asked = 0;
   private pressed = { x: 0, y: 0 };
   private patterned: boolean | undefined;
+  private highest = 0;
+  private touched = false;
 
   constructor(
     private readonly host: HTMLElement,
@@ -86,6 +88,9 @@ export class BoardScene {
     this.controls.maxPolarAngle = Math.PI * 0.49;
     this.controls.enablePan = false;
     this.controls.addEventListener("change", () => this.draw());
+    this.controls.addEventListener("start", () => {
+      this.touched = true;
+    });
     this.renderer.domElement.addEventListener("pointerdown", this.press);
     this.renderer.domElement.addEventListener("pointerup", this.release);
     this.watcher = new ResizeObserver(() => this.resize());
@@ -194,6 +199,13 @@ export class BoardScene {
     }
     this.place(view);
     this.mark(view);
+    const highest = Math.max(0, ...Object.values(view.stacks).map((stack) => stack.length));
+    if (highest !== this.highest) {
+      this.highest = highest;
+      if (!this.touched && !this.isWall()) {
+        this.fit();
+      }
+    }
     this.draw();
   }
 
@@ -344,10 +356,16 @@ export class BoardScene {
 
   // The camera's place from which everything is in the picture, found by trying.
   reset(): void {
-    const { pitch_mm: pitch } = this.board;
+    this.touched = false;
+    this.fit();
+  }
+
+  private fit(): void {
+    const { pitch_mm: pitch, unit_mm: unit } = this.board;
     const wall = this.isWall();
-    const height = wall ? this.size.z : Math.min(this.size.z, pitch * 3);
-    this.controls.target.set(0, height * (wall ? 0.46 : 0.2), 0);
+    const height = wall ? this.size.z : Math.max(pitch * 2, (this.highest + 0.4) * unit[2]);
+    const slim = height > Math.max(this.size.x, this.size.y);
+    this.controls.target.set(0, height * (wall || slim ? 0.46 : 0.2), 0);
     const way = wall ? new Vector3(0.16, 0.2, 1) : new Vector3(0.16, 0.86, 0.78);
     way.normalize();
     const x = this.size.x / 2 + pitch * 0.8;
