@@ -99,7 +99,8 @@ class Layout:
     def solids(self, pieces: Sequence[Placed]) -> tuple[Solid, ...]:
         """A box for each piece, in the same order; pieces that are not named are taken away."""
         owner = {unit: piece for piece in pieces for unit in piece.units()}
-        self._standing = {p: s for p, s in self._standing.items() if p in set(pieces)}
+        stay = set(pieces)
+        self._standing = {p: s for p, s in self._standing.items() if p in stay}
         for piece in sorted(pieces, key=lambda p: p.level):
             if piece not in self._standing:
                 self._standing[piece] = self._put(piece, owner)
