@@ -5,7 +5,7 @@ doubt: one reading is enough for what the game expects, anything else must be re
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class FollowSettings:
     part_s: float = 8.0  # so long and it is no hand but part of the table (5 to 30)
     doubt_s: float = 1.5  # doubt is looked at again for so long before it is told (1 to 3)
     again_s: tuple[float, ...] = (0.06, 0.2, 0.5, 0.7)  # pauses between readings of one scene
+    enough: float = 0.6  # chance of what the game expects, where it expects nothing else
     stale_s: float = 0.7  # a camera whose newest frame is older is left out (0.3 to 2)
     smooth: int = 4  # so many still frames are averaged from the second reading on
 
@@ -132,11 +133,25 @@ class Follower:
         if before is not None and before.stacks == scene.stacks and before.unsure == scene.unsure:
             return None
         known = scene.stacks == self._believed or self._explains(scene.stacks)
+        if known and not scene.unsure:
+            return self._tell(scene)
+        if known and self._only_one_is_fine(scene):
+            return self._tell(replace(scene, unsure={}))
         agreed = len(self._readings) > 1 and self._same(scene, self._readings[-2])
-        late = still_s >= self.settings.doubt_s
-        if not ((known and not scene.unsure) or (agreed and not scene.unsure) or late):
-            return None
-        return self._tell(scene)
+        if (agreed and not scene.unsure) or still_s >= self.settings.doubt_s:
+            return self._tell(scene)
+        return None
+
+    def _only_one_is_fine(self, scene: Scene) -> bool:
+        """Whether doubt is between something usual, well seen, and things nobody would expect."""
+        for cell, choices in scene.unsure.items():
+            if max(choices.values()) < self.settings.enough:
+                return False
+            for stack, chance in choices.items():
+                other = scene.stacks.with_stack(cell, stack)
+                if chance >= 0.05 and other != scene.stacks and self._explains(other):
+                    return False
+        return True
 
     def _same(self, scene: Scene, other: Reading) -> bool:
         return self._scene(scene.t, other, scene.hidden).stacks == scene.stacks

@@ -6,7 +6,8 @@ possible, but the pictures must say so clearly.
 
 from collections.abc import Mapping
 
-REBUILT = 0.03  # how often a stack is rebuilt from below, against being added to or taken from
+EXCHANGED = 0.05  # how often the top is exchanged, against being added to or taken from
+REBUILT = 0.02  # how often a stack is rebuilt from below
 
 
 def common(old: str, new: str) -> int:
@@ -17,19 +18,12 @@ def common(old: str, new: str) -> int:
     return same
 
 
-def likely(before: str, now: str) -> bool:
-    """Whether hands do such things: add, take away, put in between, exchange the top."""
-    if common(before, now) >= min(len(before), len(now)) - 1:
-        return True
-    return _within(before, now) or _within(now, before)
-
-
 def as_remembered(before: str, now: str) -> str:
     """What probably stands there if `now` was read after `before`.
 
     Buried units show a sliver at most; each of them was on top once, and was seen best then.
     """
-    if likely(before, now):
+    if _weight(before, now) > REBUILT:
         return now
     kept = min(len(before), len(now))
     return before[:kept] + now[kept:]
@@ -37,12 +31,24 @@ def as_remembered(before: str, now: str) -> str:
 
 def with_history(choices: Mapping[str, float], before: str) -> dict[str, float]:
     """The chances of what stands on a cell, the likeliest first, knowing what stood there."""
-    weighed = {
-        stack: chance * (1.0 if likely(before, stack) else REBUILT)
-        for stack, chance in choices.items()
-    }
+    weighed: dict[str, float] = {}
+    for stack, chance in choices.items():
+        weight = _weight(before, stack)
+        weighed[stack] = weighed.get(stack, 0.0) + chance * weight
+        if weight == REBUILT:  # more likely its buried units were misread
+            remembered = as_remembered(before, stack)
+            weighed[remembered] = weighed.get(remembered, 0.0) + chance * (1 - weight)
     total = sum(weighed.values()) or 1.0
-    return {stack: chance / total for stack, chance in sorted(weighed.items(), key=lambda e: -e[1])}
+    ranked = sorted(weighed.items(), key=lambda entry: -entry[1])
+    return {stack: chance / total for stack, chance in ranked}
+
+
+def _weight(before: str, now: str) -> float:
+    """How often hands do such things: add, take away, put in between; seldom anything else."""
+    if _within(before, now) or _within(now, before):
+        return 1.0
+    top_only = len(before) == len(now) and before[:-1] == now[:-1]
+    return EXCHANGED if top_only or len(before) == 1 else REBUILT
 
 
 def _within(less: str, more: str) -> bool:
