@@ -26,7 +26,7 @@ class SearchSettings:
     change_cost: float = 3.0  # a column that is not as it was last known to be
     mix_cost: float = 0.0  # two colours in one stack; above 0 where the game never mixes them
     sweeps: int = 40
-    weight: float = 0.3  # of one ray: neighbours share grain, shadow and compression
+    weight: float = 0.45  # of one ray: neighbours share grain, shadow and compression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class SearchSettings:
     change_cost: float = 3.0  # a column that is not as it was last known to be
     mix_cost: float = 0.0  # two colours in one stack; above 0 where the game never mixes them
     sweeps: int = 40
-    weight: float = 0.3  # of one ray: neighbours share grain, shadow and compression
+    weight: float = 0.45  # of one ray: neighbours share grain, shadow and compression
 
 
 @dataclass(slots=True, eq=False)

@@ -298,7 +298,8 @@ class Position:
             view, table = s.view, s.table
             best = view.behind.copy()
             np.maximum.at(best, table.entry_ray, view.best_entry[:-1])
-            regret = view.weight * np.log(best / s.colour.total)
+            sharpest = view.edges.max(axis=0)
+            regret = view.weight * np.log(best * sharpest / (s.colour.total * s.edge.total))
             full = self.state[table.rays.unit] > 0
             share = s.colour.through[:-1] * table.rays.part * full
             column = table.rays.unit // self.levels

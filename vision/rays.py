@@ -26,7 +26,7 @@ FACES = 5  # top, then the sides towards smaller x, larger x, smaller y, larger 
 class RaySettings:
     """How densely a picture is sampled and how far pieces may stand from their places."""
 
-    rays: int = 7000  # a camera; more see finer detail and take longer
+    rays: int = 4500  # a camera; more see finer detail and take longer
     least_step_px: float = 2.0  # closer pixels say the same thing twice
     slop_mm: float = 1.0  # sideways, one standard deviation at the lowest level (0.5 to 3)
     slop_level_mm: float = 0.25  # more a level

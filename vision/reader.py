@@ -141,7 +141,8 @@ class Reader:
     def _search(self, position: Position, before: Placing | None = None) -> Placing | None:
         """Finds the best state; where it consists of whole pieces, returns these."""
         if self._kit is None:
-            shake(position, climb(position), tries=8)
+            few = len(position.sights) == 1
+            shake(position, climb(position), tries=16 if few else 8)
             return None
         pieces = before.pieces() if before else pieces_in(position, self._kit)
         placing = Placing(self._kit, position, self.settings.placing, pieces)

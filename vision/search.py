@@ -7,6 +7,8 @@ import numpy as np
 from vision.evidence import ColumnGains, State
 from vision.position import Position, Stack
 
+SUSPECT = 2.5  # columns that explain their pixels better than this are left alone
+REACH = 120.0  # stacks that promise so much less are not tried
 Wish = tuple[float, int, Stack]  # the gain, the column, its better stack
 
 
@@ -56,15 +58,15 @@ def shake(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
     Where a stack explains its pixels badly, it is tried lower or higher while the others find
     their places around it.
     """
-    regrets = position.regrets()
-    suspects = [int(c) for c in np.argsort(-regrets)[:tries] if regrets[c] > 3.0]
-    for column in suspects:
-        now = position.stack(column)
-        heights = np.argsort(-gains.by_height[column])
-        for high in [int(h) for h in heights if h != len(now)][:2]:
-            if gains.by_height[column, high] < gains.by_height[column].max() - 60:
-                continue
-            other = gains.stack_of_height(column, high)
+    done: set[int] = set()
+    for _ in range(tries):
+        regrets = position.regrets()
+        suspects = [int(c) for c in np.argsort(-regrets) if int(c) not in done]
+        if not suspects or regrets[suspects[0]] < SUSPECT:
+            break
+        column = suspects[0]
+        done.add(column)
+        for other in _others(gains, column, len(position.stack(column))):
             kept, score = position.state[:-1].copy(), position.score
             position.change({column: other})
             climb(position, sweeps=4, frozen=(column,))
@@ -74,6 +76,20 @@ def shake(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
             position.restore(kept)
         gains = position.columns_gain()
     return gains
+
+
+def _others(gains: ColumnGains, column: int, high: int) -> list[Stack]:
+    """Other stacks worth a try: the best one, the best much lower one, the best higher one."""
+    worth = gains.by_height[column]
+    heights = np.arange(len(worth))
+    picked: list[int] = []
+    for allowed in (heights != high, heights <= high // 2, heights > high):
+        allowed = allowed & (heights != high)
+        if allowed.any():
+            best = int(heights[allowed][worth[allowed].argmax()])
+            if best not in picked and worth[best] > worth.max() - REACH:
+                picked.append(best)
+    return [gains.stack_of_height(column, h) for h in picked]
 
 
 def _wishes(position: Position, gains: ColumnGains) -> list[Wish]:
