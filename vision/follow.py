@@ -6,17 +6,21 @@ doubt: one reading is enough for what the game expects, anything else must be re
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
-from rules.cells import Cell
+from rules.cells import Cell, Unit
 from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
-from vision.history import as_remembered, common, with_history
+from vision.history import as_remembered, common, hearsay, with_history
 from vision.reader import Reader
 from vision.reading import SURE, Reading
 from vision.seen import Scene, Seen
+from vision.sight import WEAK, seen_share
 from vision.watched import WatchedCamera
+
+MOST_WEAK = 3  # units whose colours are inferred at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +137,9 @@ class Follower:
         if before is not None and before.stacks == scene.stacks and before.unsure == scene.unsure:
             return None
         known = scene.stacks == self._believed or self._explains(scene.stacks)
+        if not known:
+            inferred = self._inferred(scene.stacks)
+            known, scene = inferred is not None, replace(scene, stacks=inferred or scene.stacks)
         if known and not scene.unsure:
             return self._tell(scene)
         if known and self._only_one_is_fine(scene):
@@ -141,6 +148,28 @@ class Follower:
         if (agreed and not scene.unsure) or still_s >= self.settings.doubt_s:
             return self._tell(scene)
         return None
+
+    def _inferred(self, stacks: Stacks) -> Stacks | None:
+        """The scene with other colours of new units that hardly anybody sees, if that is fine."""
+        before = self._believed or Stacks()
+        weak: list[Unit] = []
+        for cell in before.differing(stacks):
+            new = stacks.get(cell, "")
+            for k in range(common(before.get(cell, ""), new), len(new) - 1):
+                unit = Unit(cell, k + 1)
+                if not self._well_seen(unit, stacks):
+                    weak.append(unit)
+        if not 0 < len(weak) <= MOST_WEAK:
+            return None
+        found = []
+        for letters in product(self._reader.letters, repeat=len(weak)):
+            other = stacks
+            for (cell, level), letter in zip(weak, letters, strict=True):
+                stack = other[cell]
+                other = other.with_stack(cell, stack[: level - 1] + letter + stack[level:])
+            if self._explains(other):
+                found.append(other)
+        return found[0] if len(found) == 1 else None
 
     def _only_one_is_fine(self, scene: Scene) -> bool:
         """Whether doubt is between something usual, well seen, and things nobody would expect."""
@@ -174,8 +203,19 @@ class Follower:
                 if chance >= SURE:
                     del unsure[cell]
             if stacks.get(cell):
-                stacks[cell] = as_remembered(before, stacks[cell])
+                stacks[cell] = self._remembered(cell, before, stacks[cell], reading.stacks)
         return Scene(t, Stacks(stacks), unsure, hidden, reading.certainty)
+
+    def _remembered(self, cell: Cell, before: str, now: str, stacks: Stacks) -> str:
+        """What was read on a cell, with what is known of units that hardly anybody sees."""
+        now = as_remembered(before, now)
+        for k in hearsay(before, now):
+            if not self._well_seen(Unit(cell, k + 1), stacks):
+                now = now[:k] + before[k] + now[k + 1 :]
+        return now
+
+    def _well_seen(self, unit: Unit, stacks: Stacks) -> bool:
+        return any(seen_share(c.area, stacks, unit) >= WEAK for c in self.cameras.values())
 
     def _could_change(self, cell: Cell, old: str, new: str) -> bool:
         """Whether some camera's picture has changed where this cell's pieces differ."""

@@ -29,6 +29,11 @@ def as_remembered(before: str, now: str) -> str:
     return before[:kept] + now[kept:]
 
 
+def hearsay(before: str, now: str) -> list[int]:
+    """The places, from 0, where buried units would have changed although others lie on them."""
+    return [k for k in range(min(len(before), len(now) - 1)) if before[k] != now[k]]
+
+
 def with_history(choices: Mapping[str, float], before: str) -> dict[str, float]:
     """The chances of what stands on a cell, the likeliest first, knowing what stood there."""
     weighed: dict[str, float] = {}
