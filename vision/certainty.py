@@ -142,6 +142,23 @@ class Doubts:
             tuple(s for s, _ in ranked), tuple(o / total for _, o in ranked), unseen, hidden
         )
 
+    def options(self) -> list[tuple[int, NDArray[np.int8], float]]:
+        """Every rival as column, stack and gain, the likeliest first."""
+        found = [
+            (column, np.array(stack, dtype=np.int8), gain)
+            for column, own in enumerate(self._rivals)
+            for stack, gain in own.items()
+        ]
+        return sorted(found, key=lambda option: -option[2])
+
+    def moved(self, changes: Mapping[int, NDArray[np.int8]]) -> None:
+        """Other stacks were taken on these columns: what was read before becomes a rival."""
+        for column, stack in changes.items():
+            taken = tuple(int(c) for c in stack)
+            gain = self._rivals[column].pop(taken, 0.0)
+            self._rivals[column] = {s: g - gain for s, g in self._rivals[column].items()}
+        self._in_sight = self._position.sight().reshape(-1, self._position.levels)
+
     def take(self, others: Mapping[int, Rivals]) -> None:
         """Uses these rivals instead, for columns that stand and fall together."""
         for column in range(len(self._rivals)):

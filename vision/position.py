@@ -269,6 +269,10 @@ class Position:
         by_height = np.cumsum(spans, axis=3)[..., 1 : levels + 1]
         return ColumnGains(by_height, self.evidence.settings)
 
+    def with_changes(self, changes: Mapping[int, Stack]) -> State:
+        """The state as it would be."""
+        return self._changed(changes)[:-1]
+
     def differing(self, state: State) -> dict[int, Stack]:
         """The columns on which another state differs, with its stacks."""
         old = self.state[:-1].reshape(-1, self.levels)

@@ -14,6 +14,7 @@ from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.pieces import KitPiece
 from rules.stacks import Stacks
+from vision.blocks import all_blocks, pair_up
 from vision.adapt import AdaptSettings, adapted
 from vision.certainty import CellDoubt, CertaintySettings, Doubts
 from vision.columns import RayTable
@@ -70,6 +71,7 @@ class Reader:
             if Kit.is_rigid(self.kit, self.lattice)
             else None
         )
+        self._blocks = self._kit is None and all_blocks(self.kit)
         self._whole = one_colour_stacks or self._kit is not None
         self._tables: dict[str, RayTable] = {}
         self._looks: dict[str, EyeLooks] = {}
@@ -110,6 +112,8 @@ class Reader:
         elif suspects := doubts.suspects():
             nudge(position, self.settings.nudge)
             doubts.settle(suspects)
+            if self._blocks:
+                pair_up(position, doubts)
         reading = self._reading(doubts.cells(), position, last)
         end = time.perf_counter()
         return Reading(
