@@ -17,6 +17,7 @@ from service import __version__
 # with commands of its own.
 COMMANDS = {
     "bench": "Measure Kiebitz on this machine.",
+    "calibrate": "Measure your cameras: lens, place, colours.",
     "demo": "Watch a game that plays itself, in the browser.",
     "doctor": "See which cameras there are, what works, and what to do about the rest.",
     "read": "Read the position in one picture a camera.",

@@ -1,0 +1,156 @@
+"""`kiebitz calibrate`: measures lenses, camera places and colours, and says how well it went."""
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from calibration import colour_store, store
+from calibration.camera import Floats
+from calibration.cv import Image, read_image, upright, write_image
+from calibration.errors import CalibrationError
+from calibration.known_pose import parse_corners
+from calibration.lens import calibrate_lens
+from calibration.lens_board import DEFAULT_BOARD, LensBoard
+from calibration.pose import find_pose
+from calibration.scene import CameraPlace
+from calibration.store import LensRecord
+from rules.errors import UnknownName
+from service.camera_pictures import camera_pictures
+from service.commands.calibrate_colours import colours
+from service.table_folder import read_table
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def calibrate() -> None:
+    """Measure your cameras: lens, place, colours."""
+
+
+app.command()(colours)
+
+
+@app.command()
+def lens(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the table.")],
+    camera: Annotated[str, typer.Argument(metavar="CAM", help="Which camera took the pictures.")],
+    images: Annotated[
+        list[Path], typer.Argument(metavar="IMAGE...", help="8 to 15 pictures of the lens board.")
+    ],
+    board: Annotated[
+        str, typer.Option(metavar="BOARD", help="The board, such as chess:9x6:25.")
+    ] = DEFAULT_BOARD,
+) -> None:
+    """Measure a camera's lens from pictures of the lens board."""
+    place = _camera(folder, camera)
+    pictures = {str(path): upright(read_image(path), place.rotate) for path in images}
+    printed = LensBoard.parse(board)
+    result = calibrate_lens(pictures, printed)
+    record = LensRecord(
+        lens=result.lens,
+        method=printed.kind,
+        rms_px=result.rms_px,
+        verdict=result.verdict,
+        date=_now(),
+        source=f"{len(result.used)} of {len(images)} pictures",
+        focal_error=result.focal_error,
+        views=len(result.used),
+    )
+    store.write(folder, store.read(folder).with_lens(camera, record))
+    for name, why in result.dropped.items():
+        sys.stderr.write(f"left out {name}: {why}\n")
+    print(f"{camera}: {result.verdict}")
+
+
+@app.command()
+def pose(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the table.")],
+    pictures: Annotated[
+        list[str],
+        typer.Argument(metavar="CAM=IMAGE...", help="A picture a camera; CAM alone takes one."),
+    ],
+    corners: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CAM=x,y,...",
+            help="Four points of the picture: a1's corner, front right, back right, back left.",
+        ),
+    ] = None,
+    occupied: Annotated[
+        bool, typer.Option("--occupied", help="Pieces may stand on the board.")
+    ] = False,
+    show: Annotated[
+        Path | None, typer.Option(metavar="OUT.png", help="Draw what was found into a picture.")
+    ] = None,
+) -> None:
+    """Find where each camera stands, from one picture of the empty table."""
+    table = read_table(folder)
+    given = dict(_corners(word) for word in corners or [])
+    images = camera_pictures(pictures, table.scene.cameras, folder)
+    strangers = sorted(set(given) - set(images))
+    if strangers:
+        raise CalibrationError(f"corners are given for {strangers[0]!r}, but no picture of it")
+    calibration = store.read(folder)
+    failed = []
+    drawn = []
+    for name, image in images.items():
+        try:
+            found = find_pose(
+                image,
+                table.scene,
+                table.scene.cameras[name],
+                calibration.lenses.get(name),
+                corners_px=given.get(name),
+            )
+        except CalibrationError as error:
+            failed.append(error)
+            sys.stderr.write(f"{name}: {error}\n")
+            continue
+        record = found.record(date=_now(), source=_source(pictures, name))
+        calibration = calibration.with_camera(name, record)
+        if not occupied:
+            colour_store.save_empty(folder, name, image)
+        print(f"{name}: {found.verdict}")
+        drawn.append(found.drawn(image))
+    store.write(folder, calibration)
+    if show is not None and drawn:
+        _show(show, drawn)
+    if failed:
+        raise typer.Exit(failed[0].exit_code)
+
+
+def _corners(word: str) -> tuple[str, Floats]:
+    name, equals, text = word.partition("=")
+    if not equals:
+        raise CalibrationError(f"{word[:40]!r} names no camera; write CAM=x,y,x,y,x,y,x,y")
+    return name, parse_corners(text)
+
+
+def _camera(folder: Path, name: str) -> CameraPlace:
+    cameras = read_table(folder).scene.cameras
+    if name not in cameras:
+        raise UnknownName("camera", name, cameras)
+    return cameras[name]
+
+
+def _source(words: list[str], name: str) -> str:
+    """The picture's file name, or the camera itself."""
+    for word in words:
+        camera, equals, file = word.partition("=")
+        if camera == name and equals:
+            return Path(file).name
+    return "the camera"
+
+
+def _show(path: Path, pictures: list[Image]) -> None:
+    """The pictures side by side, as high as the lowest."""
+    height = min(picture.shape[0] for picture in pictures)
+    write_image(path, np.ascontiguousarray(np.hstack([p[:height] for p in pictures])))
+
+
+def _now() -> str:
+    return datetime.now(UTC).astimezone().isoformat(timespec="seconds")
