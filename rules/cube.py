@@ -447,4 +447,5 @@ SPEC = GameSpec(
     sizes=(SIDE, SIDE),
     make=CubeGame,
     details=("cards", *(f"{kind}.{p}" for kind in ("twin", "hand") for p in PLAYERS)),
+    secrets=("cards", *(f"hand.{p}" for p in PLAYERS)),
 )

@@ -218,6 +218,7 @@ class GameSpec:
     sizes: tuple[int, int]
     make: Callable[[Setup], Game[Any]]
     details: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()  # the details that not everybody at the table may see
     # slugs of breaches that further changes in the same turn may mend: not told before it is over
     mendable: tuple[str, ...] = ()
     size_name: str = "size"  # another name that records may give to the size of a square board

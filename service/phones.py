@@ -1,8 +1,13 @@
 """Phones that lend their camera: pictures arrive one by one, the newest wins."""
 
+import time
+from collections import deque
+from collections.abc import Callable
+
 from vision.sources import LiveSource
 from vision.sources.pushed import PushedGrabber
 
+MOST_A_SECOND = 40
 _LONGEST_SIDE = 4096
 _JPEG = b"\xff\xd8\xff"
 
@@ -10,9 +15,11 @@ _JPEG = b"\xff\xd8\xff"
 class PhoneCamera:
     """One phone; `take` is called by the network, its `source` is read by the follower."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.name = name
         self._grabber = PushedGrabber()
+        self._clock = clock
+        self._arrivals: deque[float] = deque(maxlen=MOST_A_SECOND)
         self.taken = 0
 
     def source(self) -> LiveSource:
@@ -21,6 +28,10 @@ class PhoneCamera:
 
     def take(self, data: bytes, largest: int) -> str | None:
         """Take a JPEG in; what is wrong with it, or None. Only sensible sizes are ever decoded."""
+        now = self._clock()
+        if len(self._arrivals) == MOST_A_SECOND and now - self._arrivals[0] < 1:
+            return f"more than {MOST_A_SECOND} pictures a second are not taken"
+        self._arrivals.append(now)
         if len(data) > largest:
             return f"the picture has {len(data)} bytes; at most {largest}"
         if not data.startswith(_JPEG):

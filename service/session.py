@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -281,10 +282,15 @@ class GameSession:
                 break
         return found
 
-    def record(self) -> str:
-        """The game as text, one turn a line."""
+    def record(self, *, secrets: bool = False) -> str:
+        """The game as text, one turn a line; with `secrets` also what not everybody may see."""
         with self._lock:
-            return str(self._referee.record)
+            record = self._referee.record
+        if not secrets:
+            hidden = record.spec.secrets
+            open_ = {k: v for k, v in record.setup.details.items() if k not in hidden}
+            record = replace(record, setup=replace(record.setup, details=open_))
+        return str(record)
 
     def explains(self, stacks: Stacks) -> bool:
         """Whether such a scene would surprise nobody."""

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from service.errors import BadFile
+from service.setup_json import without_secrets
 from service.store import Entry, Store
 
 FORMAT = 1
@@ -15,10 +16,15 @@ _MOST_ENTRIES = 200_000
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def export_session(store: Store, session: str) -> bytes:
-    """The file of a session; what only one player may see is not in it. Raises NotFound."""
+def export_session(store: Store, session: str, *, secrets: bool = False) -> bytes:
+    """The file of a session; what players entered for themselves is never in it. Raises NotFound.
+
+    With `secrets` the set-up is complete, hands of cards included, if the host gave them.
+    """
     kept = store.session(session)
     setup = {key: value for key, value in kept.setup.items() if key != "table"}  # a path of here
+    if not secrets:
+        setup = without_secrets(setup)
     head = {"kiebitz": FORMAT, "id": kept.id, "created": kept.created, "setup": setup}
     lines = [
         orjson.dumps({"at": entry.at, "kind": entry.kind, "body": entry.body})

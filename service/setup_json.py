@@ -65,4 +65,14 @@ def describe(game: Game[Any], setup: Mapping[str, Any]) -> Json:
         },
         "players": [{"id": player, "name": names.get(player, "")} for player in game.players],
         "rules": game.spec.settings(game.setup),
+        "cards": bool(game.spec.secrets),
     }
+
+
+def without_secrets(setup: Mapping[str, Any]) -> Json:
+    """The JSON of a session without what not everybody may see."""
+    details = dict(setup.get("details") or {})
+    if details:
+        for key in find_game(setup["game"]).secrets:
+            details.pop(key, None)
+    return {**setup, "details": details} if "details" in setup else dict(setup)

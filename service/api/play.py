@@ -130,15 +130,16 @@ def restore(table: SeenTable) -> Anything:
 
 
 @router.get("/{session}/record", response_class=Response)
-def record(table: SeenTable) -> Response:
-    """The game as text, one turn a line."""
-    return Response(table.session.record(), media_type="text/plain; charset=utf-8")
+def record(table: SeenTable, who: AWho) -> Response:
+    """The game as text, one turn a line; what not everybody may see is told to the host alone."""
+    text = table.session.record(secrets=who.role == "host")
+    return Response(text, media_type="text/plain; charset=utf-8")
 
 
 @router.get("/{session}/export", response_class=Response)
-def export(table: SeenTable, server: AServer) -> Response:
+def export(table: SeenTable, server: AServer, who: AWho) -> Response:
     """The whole session as one file; what only one player may see is not in it."""
-    content = export_session(server.store, table.session.id)
+    content = export_session(server.store, table.session.id, secrets=who.role == "host")
     name = f'attachment; filename="{table.session.id}.kiebitz"'
     return Response(content, media_type="application/zip", headers={"content-disposition": name})
 

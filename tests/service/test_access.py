@@ -1,5 +1,8 @@
 """Roles: who may see and do what, tried by trying; and what protects browsers and people."""
 
+import zipfile
+from io import BytesIO
+
 import pytest
 from fastapi.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
@@ -89,6 +92,22 @@ class TestPrivateCards:
                 assert b"SECRET" not in other.get(room.url(path)).content
         with room.socket("/live") as socket:
             assert "SECRET" not in socket.receive_text()
+
+    def test_hands_that_the_host_dealt_are_told_to_nobody_else(self, room: Room) -> None:
+        """Hands in the set-up stay out of records, files and descriptions for guests."""
+        body = {"game": "cube", "details": {"hand.1": "RY/GB RG/YB GY/BR"}}
+        made = room.host.post(f"{API}/sessions", json=body)
+        assert made.status_code == 201, made.text
+        room.session = made.json()["id"]
+
+        for role, player in (("player", "2"), ("onlooker", None)):
+            guest = room.guest(role, player)
+            for path in READS:
+                content = guest.get(room.url(path)).content
+                if content.startswith(b"PK"):
+                    with zipfile.ZipFile(BytesIO(content)) as file:
+                        content = b"".join(file.read(name) for name in file.namelist())
+                assert b"RY/GB" not in content, path
 
     def test_the_host_has_no_cards(self, room: Room) -> None:
         """Being host does not open other people's hands."""

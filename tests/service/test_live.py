@@ -11,7 +11,7 @@ import pytest
 
 from rules.stacks import Stacks
 from service.follower import CameraView, Feed, Picture, Seen, SourceKind
-from service.phones import PhoneCamera, jpeg_size
+from service.phones import MOST_A_SECOND, PhoneCamera, jpeg_size
 from service.pictures import jpeg_of
 from service.stream import RING, Channel, Message
 from tests.service.conftest import Room
@@ -268,6 +268,17 @@ class TestPhones:
 
         assert problem is not None
         assert re.search(says, problem)
+
+    def test_a_flood_is_not_taken(self) -> None:
+        """More pictures than any camera makes are refused, until a second has passed."""
+        now = [0.0]
+        phone = PhoneCamera("phone", lambda: now[0])
+        told = [phone.take(jpeg(), 10**6) for _ in range(MOST_A_SECOND + 1)]
+        now[0] = 1.0
+
+        assert told[:-1] == [None] * MOST_A_SECOND
+        assert told[-1] is not None
+        assert phone.take(jpeg(), 10**6) is None
 
     def test_the_size_is_read_before_decoding(self) -> None:
         """A header that promises a giant picture is refused unseen."""

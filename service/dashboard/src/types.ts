@@ -127,6 +127,7 @@ export interface TableInfo {
   players: PlayerInfo[];
   rules: Record<string, string | number | boolean>;
   cameras: CameraInfo[];
+  cards: boolean;
 }
 
 export interface LegalTurn {

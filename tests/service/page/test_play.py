@@ -212,6 +212,28 @@ def test_a_restarted_server_goes_on(visit: Opener, session: GameSession, site: S
     site.problems.clear()  # the browser logs each try to connect
 
 
+def test_a_page_that_follows_shows_what_a_fresh_one_shows(visit: Opener, site: Site) -> None:
+    """Event by event the page arrives at the same state that the server tells at once."""
+    session = site.session(rules={"supply": 6})
+    page = visit("/")
+    expect(page.locator(".alerts")).to_contain_text("Waiting")
+    d5 = {"d4": "B", "d5": "Y"}
+    scenes = [{}, {"d4": "B"}, d5, {**d5, "h8": "B"}, d5, {**d5, "c5": "B"}]
+    scenes += [{"d4": "B", "d5": "YB", "c5": "B"}, {"d4": "B", "d5": "YB", "c5": "B", "e6": "Y"}]
+    for cells in scenes:
+        see(session, **cells)
+    session.pause()
+    session.resume()
+    session.undo()
+    expect(page.locator(".turns li")).to_have_count(4)
+
+    followed = page.locator("#content").inner_text()
+    page.reload()
+    expect(page.locator(".turns li")).to_have_count(4)
+
+    assert page.locator("#content").inner_text() == followed
+
+
 def test_the_end_is_told(visit: Opener, site: Site) -> None:
     """The winner is named with the reason."""
     session = site.session(rules={"supply": 1})

@@ -238,6 +238,7 @@ const words: Words = {
   "setup.address": "Netzwerkkamera",
   "play.byHand": "Ohne Kamera: Tippe auf ein Feld und sage, was dort jetzt steht.",
   "correct.place": "Was steht jetzt auf {cell}?",
+  "games.tables": "Tische",
   "overlay.title": "Punktetafel",
   "colour.red": "rot",
   "colour.orange": "orange",

@@ -236,6 +236,7 @@ const en = {
   "setup.address": "Network camera",
   "play.byHand": "No camera: tap a cell to say what stands there now.",
   "correct.place": "What stands on {cell} now?",
+  "games.tables": "Tables",
   "overlay.title": "Scoreboard",
   "colour.red": "red",
   "colour.orange": "orange",

@@ -238,6 +238,7 @@ const words: Words = {
   "setup.address": "Cámara de red",
   "play.byHand": "Sin cámara: toca una casilla y di qué hay en ella.",
   "correct.place": "¿Qué hay ahora en {cell}?",
+  "games.tables": "Mesas",
   "overlay.title": "Marcador",
   "colour.red": "rojo",
   "colour.orange": "naranja",

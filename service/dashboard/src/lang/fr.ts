@@ -238,6 +238,7 @@ const words: Words = {
   "setup.address": "Caméra réseau",
   "play.byHand": "Sans caméra : touche une case pour dire ce qui s’y trouve.",
   "correct.place": "Qu’y a-t-il maintenant sur {cell} ?",
+  "games.tables": "Tables",
   "overlay.title": "Tableau des scores",
   "colour.red": "rouge",
   "colour.orange": "orange",

@@ -238,6 +238,7 @@ const words: Words = {
   "setup.address": "Netwerkcamera",
   "play.byHand": "Zonder camera: tik op een vak en zeg wat er nu staat.",
   "correct.place": "Wat staat er nu op {cell}?",
+  "games.tables": "Tafels",
   "overlay.title": "Scorebord",
   "colour.red": "rood",
   "colour.orange": "oranje",

@@ -1,11 +1,41 @@
 // Tables and past games.
 import { useEffect, useState } from "preact/hooks";
-import { ask, get, sessionPath } from "../api";
+import { ask, get, post, sessionPath } from "../api";
 import { t, when } from "../i18n";
 import { Problem, useTask } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { go } from "../router";
 import type { Me, SessionLine } from "../types";
+
+// Tables that are set up, with their cameras.
+function Tables() {
+  const [tables, setTables] = useState<string[]>([]);
+  const [problem, run, busy] = useTask();
+  useEffect(() => run(async () => setTables(await get<string[]>("/tables"))), []);
+  if (!tables.length) {
+    return <Problem text={problem} />;
+  }
+  return (
+    <section class="tables">
+      <h2>{t("games.tables")}</h2>
+      <div class="buttons">
+        {tables.map((table) => (
+          <button
+            key={table}
+            type="button"
+            disabled={busy}
+            onClick={() =>
+              run(async () => go(`/t/${(await post<{ id: string }>(`/tables/${table}/open`)).id}/play`))
+            }
+          >
+            <Icon name="camera" /> {table}
+          </button>
+        ))}
+      </div>
+      <Problem text={problem} />
+    </section>
+  );
+}
 
 export function GamesPage({ me }: { me: Me }) {
   const [games, setGames] = useState<SessionLine[] | null>(null);
@@ -43,6 +73,7 @@ export function GamesPage({ me }: { me: Me }) {
         )}
       </header>
       <Problem text={problem} />
+      {host && <Tables />}
       {games?.length === 0 && <p class="hint">{t("games.none")}</p>}
       <ul class="games">
         {games?.map((game) => (

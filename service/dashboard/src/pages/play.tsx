@@ -78,7 +78,7 @@ export function PlayPage({ info, state, me }: Props) {
             }
           }}
         />
-        {me.role === "player" && me.player && <Cards info={info} />}
+        {me.role === "player" && info.cards && <Cards info={info} />}
         <TurnList info={info} state={state} />
         <ScoreHistory info={info} state={state} />
       </div>
