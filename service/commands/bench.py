@@ -75,3 +75,29 @@ def load(
     if viewers:
         rows.append(measured.viewers(viewers, seconds))
     print_table(measured.Load.HEAD, (row.texts() for row in rows))
+
+
+@app.command()
+def watch(
+    games: Annotated[int, typer.Option(metavar="N", help="Games of each kind.", min=1)] = 2,
+    turns: Annotated[int, typer.Option(metavar="N", help="Turns a game.", min=1)] = 25,
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same games.")] = 1,
+    game: Annotated[
+        list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
+    ] = None,
+    turned: Annotated[
+        bool, typer.Option("--turned", help="Let players turn TURRIS's felt and CUBE's board.")
+    ] = False,
+) -> None:
+    """Whole games followed by virtual cameras: turns, flags, delays and speed."""
+    import sys
+
+    from rules.registry import find_game
+    from service.bench import watch as measured
+    from service.bench.table import print_table
+
+    specs = [find_game(name) for name in game or measured.RIGS]
+    found = list(measured.rows(specs, games, turns, seed, turned=turned))
+    print_table(measured.WatchRow.HEAD, (row.texts() for row in found))
+    for mistake in found[-1].counts.mistakes:
+        sys.stderr.write(f"{mistake}\n")
