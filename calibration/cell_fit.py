@@ -1,6 +1,6 @@
 """From the look of all cells' sides to evidence: where in the picture each border really is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,10 @@ from calibration.solve import Evidence, LensDoubt, Solution, solve
 from rules.lattice import Board
 
 _SURE = 0.5  # a side that correlates less with the common look says nothing
+_SEEN = 0.55  # from this likeness on a side counts as seen
+_GIVE_UP_AFTER, _HOPELESS = 2, 0.08  # rounds, merit
+_SHIFTS = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1))
+_SHIFT_GAIN = 0.015
 _MOST_PX_PER_MM = 6.0
 _ONE_SIGN = 0.3  # balance of signs, 0 to 1, beyond which all sides must have the same
 
@@ -108,8 +112,19 @@ class CellFit:
     explained: float  # part of the sides that one look explains
     inside: float  # median likeness of the cells' sides
     outside: float  # the same in the ring around them: no cells
-    weakest: float  # tenth percentile of the cells' likeness
+    seen: float  # part of the cells' sides that show it
+    beyond: float  # the same of the row or column of places beside the lattice that shows most
     evidence: Evidence
+
+    @property
+    def merit(self) -> float:
+        """For choosing among fits: 1 is a lattice beyond doubt, 0 none at all."""
+        return self.seen * (self.inside - max(self.outside, 0.0))
+
+    @property
+    def convincing(self) -> bool:
+        """Whether nothing else needs to be tried."""
+        return self.merit > 0.6 and self.seen > 0.9 and self.beyond < 0.5
 
 
 def fit_cells(
@@ -119,40 +134,94 @@ def fit_cells(
     doubt: LensDoubt,
     *,
     trusted: Camera | None = None,
-    extra: Evidence | None = None,
     rounds: tuple[float, ...] = (0.25, 0.2, 0.12, 0.08, 0.06),
 ) -> CellFit | None:
     """Fits the camera to the sides of the cells in ever closer looks; None where there are none."""
     result: CellFit | None = None
     pitch = board.lattice.pitch_mm
     trusted = trusted or camera
-    for reach in rounds:
+    for number, reach in enumerate(rounds):
         sides = sides_in(camera, lab, board)
         within = inside(sides, board)
         if within.sum() < 0.5 * 4 * board.lattice.columns * board.lattice.ranks:
             return result
         cells = sides.part(within)
         look = common_look(cells)
-        found = lags(cells, look, reach * pitch)
-        evidence = cell_evidence(camera, cells, found)
+        evidence = cell_evidence(camera, cells, lags(cells, look, reach * pitch))
         if len(evidence.px) < 8:
             return result
         solution = solve(camera, evidence, doubt, trusted=trusted)
-        around = _likeness(sides.part(~within), look)
-        own = _likeness(cells, look)
-        result = CellFit(
-            solution,
-            look.explained,
-            float(np.median(own)),
-            float(np.median(around)) if around.size else 0.0,
-            float(np.percentile(own, 10)),
-            evidence,
-        )
+        likeness = _likeness(sides, look)
+        result = _told(solution, look, sides, likeness, board, evidence)
         camera = solution.camera
+        if number == _GIVE_UP_AFTER and result.merit < _HOPELESS:
+            return result
+        if number == len(rounds) - 2:
+            # The lattice may have been caught one cell beside its place: where do cells end?
+            camera = _shifted(camera, _best_shift(sides, likeness, board), pitch)
     return result
 
 
+def _told(
+    solution: Solution,
+    look: CommonLook,
+    sides: Sides,
+    likeness: Floats,
+    board: Board,
+    evidence: Evidence,
+) -> CellFit:
+    within = inside(sides, board)
+    own, around = likeness[within], likeness[~within]
+    return CellFit(
+        solution=solution,
+        explained=look.explained,
+        inside=float(np.median(own)),
+        outside=float(np.median(around)) if around.size else 0.0,
+        seen=float((own > _SEEN).mean()),
+        beyond=_beyond(sides, likeness, board),
+        evidence=evidence,
+    )
+
+
 def _likeness(sides: Sides, look: CommonLook) -> Floats:
+    """Correlation of each side with the common look, without sign."""
     flat = sides.profiles.reshape(len(sides.profiles), -1)
     size = np.linalg.norm(flat, axis=1) + 1e-9
     return np.asarray(np.abs(flat @ look.profile.ravel()) / size)
+
+
+def _beyond(sides: Sides, likeness: Floats, board: Board) -> float:
+    """How much the places beside the lattice look like cells, on its most doubtful side."""
+    size = np.array([board.lattice.columns, board.lattice.ranks])
+    shares = []
+    for out, at in (((-1, 0), -1), ((1, 0), size[0]), ((0, -1), -1), ((0, 1), size[1])):
+        axis = 0 if out[0] else 1
+        row = sides.cells[:, axis] == at
+        row &= (sides.cells[:, 1 - axis] >= 0) & (sides.cells[:, 1 - axis] < size[1 - axis])
+        # Their side towards the lattice is the lattice's own border.
+        row &= ~(sides.outward == -np.array(out)).all(axis=1)
+        if row.sum() >= 3:
+            shares.append(float((likeness[row] > _SEEN).mean()))
+    return max(shares, default=0.0)
+
+
+def _best_shift(sides: Sides, likeness: Floats, board: Board) -> tuple[int, int]:
+    """By how many cells the lattice must move to cover the places that look most like cells."""
+    size = np.array([board.lattice.columns, board.lattice.ranks])
+    best, most = (0, 0), 0.0
+    for dx, dy in sorted(_SHIFTS, key=lambda s: abs(s[0]) + abs(s[1])):
+        cells = sides.cells - (dx, dy)
+        covered = ((cells >= 0) & (cells < size)).all(axis=1)
+        # What is out of the picture counts as no cell.
+        share = float(likeness[covered].sum() / (4 * size.prod()))
+        if share > most + (_SHIFT_GAIN if (dx, dy) != (0, 0) else 0.0):
+            best, most = (dx, dy), share
+    return best
+
+
+def _shifted(camera: Camera, cells: tuple[int, int], pitch: float) -> Camera:
+    """The camera for a lattice that begins so many cells farther on."""
+    if cells == (0, 0):
+        return camera
+    move = camera.rotation @ (np.array([*cells, 0.0]) * pitch)
+    return replace(camera, translation_mm=camera.translation_mm + move)

@@ -1,7 +1,7 @@
 """A camera fitted to what was measured in a picture, with what was known before as a prior."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -72,23 +72,36 @@ class Evidence:
         return self.shape.shape[1] if self.shape.size else 0
 
 
-def together(parts: Sequence[Evidence]) -> Evidence:
-    """All evidence as one; every part keeps its own unknown sizes."""
-    total = sum(p.shapes for p in parts)
-    moved, before = [], 0
-    for part in parts:
-        block = np.zeros((len(part.points_mm), total, 3))
-        if part.shapes:
-            block[:, before : before + part.shapes] = part.shape
-        before += part.shapes
-        moved.append(block)
+@dataclass(frozen=True, slots=True, eq=False)
+class SizePrior:
+    """What is known of the unknown sizes: by how much they should change, and how surely."""
+
+    expected_mm: Floats
+    error_mm: Floats
+
+
+def alike(parts: Sequence[Evidence]) -> Evidence:
+    """Evidence with the same unknown sizes as one."""
     return Evidence(
         np.concatenate([p.points_mm for p in parts]),
         np.concatenate([p.px for p in parts]),
         np.concatenate([p.normals for p in parts]),
         np.concatenate([p.error_px for p in parts]),
-        np.concatenate(moved),
+        np.concatenate([p.shape for p in parts]),
     )
+
+
+def together(parts: Sequence[Evidence]) -> Evidence:
+    """Evidence as one, where every part keeps its own unknown sizes."""
+    total = sum(p.shapes for p in parts)
+    moved_parts, before = [], 0
+    for part in parts:
+        block = np.zeros((len(part.points_mm), total, 3))
+        if part.shapes:
+            block[:, before : before + part.shapes] = part.shape
+        before += part.shapes
+        moved_parts.append(replace(part, shape=block))
+    return alike(moved_parts)
 
 
 def moved(camera: Camera, values: Floats) -> Camera:
@@ -126,7 +139,7 @@ def solve(
     doubt: LensDoubt,
     *,
     trusted: Camera | None = None,
-    size_errors_mm: Sequence[float] = (),
+    sizes: "SizePrior | None" = None,
     rounds: int = 4,
 ) -> Solution:
     """The camera that explains the evidence best, without letting outliers pull.
@@ -142,7 +155,7 @@ def solve(
         ]
     )
     deviations = doubt.deviations(camera.lens)
-    size_errors = np.array(list(size_errors_mm) or [1e3] * evidence.shapes)
+    sizes = sizes or SizePrior(np.zeros(evidence.shapes), np.full(evidence.shapes, 1e3))
     steps = np.concatenate([_STEPS, np.full(evidence.shapes, 1e-3)])
     weights = np.ones(len(evidence.px))
 
@@ -154,8 +167,8 @@ def solve(
 
     def residuals(values: Floats) -> Floats:
         lens = (values[_POSE : _POSE + 5] - expected) / deviations
-        sizes = values[_POSE + 5 :] / size_errors
-        return np.concatenate([errors(values) * root, lens, sizes])
+        size = (values[_POSE + 5 :] - sizes.expected_mm) / sizes.error_mm
+        return np.concatenate([errors(values) * root, lens, size])
 
     values = np.zeros(_POSE + 5 + evidence.shapes)
     fit: Fit | None = None

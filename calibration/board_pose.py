@@ -1,0 +1,213 @@
+"""The pose from what the board itself shows: its lattice, its frame, its outline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from calibration.camera import Camera, Floats
+from calibration.cell_fit import CellFit, fit_cells
+from calibration.grid_pose import (
+    Sight,
+    board_corners,
+    cameras_for,
+    centre_of,
+    fit_lattices,
+    lattice_candidates,
+)
+from calibration.lattice_search import Found
+from calibration.outline_fit import OutlineFit, fit_outline, outline_plan
+from calibration.outline_pose import fit_frames, fit_outlines, outline_size, rectangles
+from calibration.quads import clock_of, hours_apart
+from calibration.segments import Segments, find_segments
+from calibration.solve import SizePrior, Solution, solve, together
+from rules.lattice import Board
+
+_MARGIN_ERROR_MM = 2.0  # margins are "never needed to be exact"
+_LEAST_MERIT, _SURE_MERIT = 0.22, 0.42
+_LEAST_SEEN, _SURE_SEEN = 0.5, 0.75
+_LEAST_EDGES, _SURE_EDGES = 0.55, 0.8
+_LEAST_AREA = 0.02  # of the picture; smaller boards cannot be read
+_RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another place
+_FOCAL_REACH = 0.45  # logarithm; no webcam is farther from the guess
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoardPose:
+    """A pose found by the board's own structure, and every reason to doubt it."""
+
+    solution: Solution
+    method: Literal["grid", "frame"]
+    doubts: tuple[str, ...]
+    frame_mm: tuple[float, float] | None = None  # height and width, where a frame was fitted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looked:
+    """The outcome of looking for the board: the pose, or what was tried in vain."""
+
+    pose: BoardPose | None
+    tried: tuple[str, ...]
+
+
+def look_for_board(sight: Sight, board: Board) -> Looked:
+    """Tries lattice, frame and outline in turn, from nothing but the picture and the clock."""
+    segments = find_segments(sight.lab, sight.lens)
+    tried: list[str] = []
+    fits = _sound(
+        fit_lattices(lattice_candidates(segments, sight, board), sight, board), sight, board
+    )
+    around = [] if fits and fits[0].convincing else _outlines(segments, sight, board)
+    if around and not _has_frame(board):
+        fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
+        fits.sort(key=lambda f: -f.merit)
+    if fits and fits[0].merit > _LEAST_MERIT and fits[0].seen > _LEAST_SEEN:
+        return Looked(_by_cells(fits[0], fits[1:], sight, board), tuple(tried))
+    tried.append(_tried_cells(fits, board))
+    edges = (fit_frames if _has_frame(board) else fit_outlines)(around, sight, board)
+    edges = [e for e in edges if _plausible(e.solution.camera, sight, board)]
+    what = "frame" if _has_frame(board) else "outline"
+    if edges and edges[0].merit > _LEAST_EDGES:
+        return Looked(_by_edges(edges, sight, board), tuple(tried))
+    tried.append(_tried_edges(edges, what))
+    return Looked(None, tuple(tried))
+
+
+def settle_on_board(camera: Camera, sight: Sight, board: Board) -> BoardPose | None:
+    """The board's own lines near a pose that is already roughly known; None where unsure."""
+    trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
+    cells = fit_cells(
+        camera, sight.lab, board, sight.doubt, trusted=trusted, rounds=(0.2, 0.12, 0.08, 0.06)
+    )
+    if cells is not None and cells.merit > _SURE_MERIT and cells.seen > _SURE_SEEN:
+        return _by_cells(cells, [], sight, board)
+    return None
+
+
+def _has_frame(board: Board) -> bool:
+    return board.frame_height_mm is not None or board.frame_width_mm is not None
+
+
+def _outlines(segments: Segments, sight: Sight, board: Board) -> list[Found]:
+    size = board.lattice.size_mm[:2] if _has_frame(board) else outline_size(board)
+    return rectangles(segments, sight, [size])[0]
+
+
+def _cells_inside(around: Sequence[Found], sight: Sight, board: Board) -> list[CellFit]:
+    """Lattices fitted from where the board's outline would have them."""
+    corners = board_corners(board, board.margin_mm)
+    fits = []
+    for one in around[:4]:
+        for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
+            trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
+            fit = fit_cells(camera, sight.lab, board, sight.doubt, trusted=trusted)
+            if fit is not None:
+                fits.append(fit)
+    return fits
+
+
+def _sound(fits: list[CellFit], sight: Sight, board: Board) -> list[CellFit]:
+    return [f for f in fits if _plausible(f.solution.camera, sight, board)]
+
+
+def _plausible(camera: Camera, sight: Sight, board: Board) -> bool:
+    """Whether a camera can stand there: above the board, the board large enough in its picture."""
+    corners = camera.project(board_corners(board))
+    if not np.isfinite(corners).all() or camera.position_mm[2] <= 0:
+        return False
+    width, height = camera.size
+    x, y = np.clip(corners[:, 0], 0, width), np.clip(corners[:, 1], 0, height)
+    area = abs(float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))) / 2
+    near = abs(float(np.log(camera.lens.focal_px / sight.lens.focal_px))) < _FOCAL_REACH
+    narrow = board.lattice.ranks == 1 or board.lattice.columns == 1
+    return near and area > (0.2 if narrow else 1.0) * _LEAST_AREA * width * height
+
+
+def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Board) -> BoardPose:
+    doubts = list(_doubts(fit.solution, sight, board))
+    if fit.merit < _SURE_MERIT or fit.seen < _SURE_SEEN:
+        doubts.append(f"only {100 * fit.seen:.0f} % of the cells' borders look alike")
+    if fit.beyond > 0.6:
+        doubts.append(
+            "the grid seems to go on beyond the cells that table.toml counts; "
+            "run `kiebitz table measure`"
+        )
+    for rival in rivals:
+        apart = _apart_mm(fit.solution.camera, rival.solution.camera, board)
+        if rival.merit > _RIVAL * fit.merit and apart > _RIVAL_MM:
+            doubts.append("the grid could also lie in another place")
+            break
+    solution = fit.solution
+    if min(board.lattice.columns, board.lattice.ranks) == 1:
+        solution = _with_outline(fit, sight, board)
+    return BoardPose(solution, "grid", tuple(doubts))
+
+
+def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
+    """A single row of cells says little across it: the edges of its sheet help, where seen."""
+    camera = fit.solution.camera
+    plan = outline_plan(board_corners(board, board.margin_mm))
+    trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
+    outline = fit_outline(
+        camera, sight.lab, plan, sight.doubt, trusted=trusted, reaches_px=(8, 5, 4)
+    )
+    if outline is None or outline.merit < _SURE_EDGES:
+        return fit.solution
+    if _apart_mm(camera, outline.solution.camera, board) > 0.5 * board.lattice.pitch_mm:
+        return fit.solution
+    edges = outline.evidence_with_margins()
+    both = together([fit.evidence, edges])
+    errors = np.array([1e3, *[_MARGIN_ERROR_MM] * edges.shapes])
+    prior = SizePrior(np.zeros(len(errors)), errors)
+    return solve(camera, both, sight.doubt, trusted=trusted, sizes=prior)
+
+
+def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPose:
+    best = fits[0]
+    doubts = list(_doubts(best.solution, sight, board))
+    missing = [name for name, share in best.support.items() if share < 0.5]
+    if best.merit < _SURE_EDGES:
+        doubts.append("some edges are hardly seen: " + ", ".join(missing[:4] or ["all"]))
+    for rival in fits[1:]:
+        apart = _apart_mm(best.solution.camera, rival.solution.camera, board)
+        if rival.merit > _RIVAL * best.merit and apart > _RIVAL_MM:
+            doubts.append("another rectangle in the picture could be the board as well")
+            break
+    frame = (float(best.sizes[0]), float(best.sizes[1])) if len(best.sizes) == 2 else None
+    return BoardPose(best.solution, "frame", tuple(doubts), frame)
+
+
+def _doubts(solution: Solution, sight: Sight, board: Board) -> list[str]:
+    """Reasons to doubt any pose."""
+    doubts = []
+    hour = clock_of(solution.camera, centre_of(board))
+    if hours_apart(hour, sight.clock) > 2.0:
+        doubts.append(
+            f"the picture looks as if taken from {hour:.0f} o'clock, not {sight.clock:g} "
+            "as table.toml says"
+        )
+    if solution.rms_px > 1.2:
+        doubts.append(f"lines are {solution.rms_px:.1f} px beside where they should be")
+    return doubts
+
+
+def _apart_mm(one: Camera, other: Camera, board: Board) -> float:
+    """How far the same pixels lie apart on the board."""
+    corners: Floats = board_corners(board)
+    back = other.back_project(one.project(corners), 0.0)
+    off = np.linalg.norm(back - corners, axis=1)
+    return float(off.mean()) if np.isfinite(off).all() else float("inf")
+
+
+def _tried_cells(fits: Sequence[CellFit], board: Board) -> str:
+    counts = f"{board.lattice.columns} x {board.lattice.ranks}"
+    if not fits:
+        return f"grid: no {counts} lines or cells that could be the board's"
+    return f"grid: at best {100 * fits[0].seen:.0f} % of the borders of {counts} cells seen in one place"
+
+
+def _tried_edges(fits: Sequence[OutlineFit], what: str) -> str:
+    if not fits:
+        return f"{what}: no rectangle of the board's shape"
+    return f"{what}: at best {100 * fits[0].merit:.0f} % of its edges seen"

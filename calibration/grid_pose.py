@@ -1,0 +1,107 @@
+"""The pose from the board's own lattice: every likely place is tried, the best one is judged."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.camera import Camera, Floats, Lens
+from calibration.cell_fit import CellFit, fit_cells
+from calibration.lattice_search import Found, Shape, find_lattices
+from calibration.quads import clock_of, hours_apart, place_camera, seen_from_above
+from calibration.rectify import Plane
+from calibration.segments import Segments, vanishing_points
+from calibration.solve import LensDoubt
+from rules.lattice import Board
+
+_MOST_TRIED = 6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sight:
+    """One camera's picture and what is known of the camera."""
+
+    lab: Plane
+    lens: Lens
+    doubt: LensDoubt
+    clock: float
+
+    @property
+    def lens_known(self) -> bool:
+        """Whether the lens was measured."""
+        return self.doubt.focal < 0.06
+
+
+def board_corners(board: Board, grow: tuple[float, float, float, float] = (0, 0, 0, 0)) -> Floats:
+    """The corners of the cell area (4, 3), grown left, front, right, back; a1's first."""
+    wide, deep, _ = board.lattice.size_mm
+    left, front, right, back = grow
+    low, high = (-left, -front), (wide + right, deep + back)
+    return np.array(
+        [[low[0], low[1], 0], [high[0], low[1], 0], [high[0], high[1], 0], [low[0], high[1], 0.0]]
+    )
+
+
+def cameras_for(
+    corners: Floats, corners_mm: Floats, sight: Sight, centre_mm: Floats, factor: float
+) -> list[Camera]:
+    """The cameras, at most one a quarter turn, that see these corners; nearest to the clock first.
+
+    Where the two sides differ in length only the half turns are possible.
+    """
+    wide = float(np.ptp(corners_mm[:, 0]))
+    deep = float(np.ptp(corners_mm[:, 1]))
+    around = seen_from_above(corners)
+    # The first side of `corners` is along the files; going round the other way it comes last.
+    start = 0 if around is corners else 1
+    square = abs(wide - deep) < 0.01 * max(wide, deep)
+    found = []
+    for turn in range(4) if square else (start, start + 2):
+        camera = place_camera(
+            np.roll(around, -turn, axis=0), corners_mm, sight.lens, sight.doubt, factor
+        )
+        if camera is not None:
+            found.append((hours_apart(clock_of(camera, centre_mm), sight.clock), camera))
+    found.sort(key=lambda f: f[0])
+    return [camera for _, camera in found]
+
+
+def lattice_candidates(segments: Segments, sight: Sight, board: Board) -> list[Found]:
+    """Lattices of the board's counts among the lines, the best supported first."""
+    lattice = board.lattice
+    counts = (lattice.columns, lattice.ranks)
+    wide, deep, _ = lattice.size_mm
+    shape = Shape((wide, deep), sight.lens, sight.lens_known)
+    points = vanishing_points(segments, 2 / sight.lens.focal_px)
+    found: list[Found] = []
+    for a in range(len(points)):
+        for b in range(len(points)):
+            if a == b or (counts[0] == counts[1] and a > b):
+                continue
+            found.extend(find_lattices(segments, points[a], points[b], counts, shape))
+    found.sort(key=lambda f: -f.score)
+    return found
+
+
+def centre_of(board: Board) -> Floats:
+    """The middle of the cell area."""
+    wide, deep, _ = board.lattice.size_mm
+    return np.array([wide / 2, deep / 2, 0.0])
+
+
+def fit_lattices(found: list[Found], sight: Sight, board: Board) -> list[CellFit]:
+    """The most likely lattices fitted to the cells, the most convincing first."""
+    fits: list[CellFit] = []
+    for one in found[:_MOST_TRIED]:
+        cameras = cameras_for(
+            one.corners, board_corners(board), sight, centre_of(board), one.factor
+        )
+        if not cameras:
+            continue
+        trusted = Camera.of(sight.lens, cameras[0].rotation, cameras[0].translation_mm)
+        fit = fit_cells(cameras[0], sight.lab, board, sight.doubt, trusted=trusted)
+        if fit is not None:
+            fits.append(fit)
+            if fit.convincing:
+                break
+    fits.sort(key=lambda f: -f.merit)
+    return fits

@@ -1,0 +1,281 @@
+"""Looks for a lattice of known counts among the straight lines of a picture."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.camera import Floats, Lens
+from calibration.quads import misfit
+from calibration.segments import Segments, running_to
+
+_NEAR = 0.09  # of the pitch: how far off a line may lie
+_WITHIN_DEG = 2.0
+_MOST_COMBS = 20
+_MOST_FOUND = 5
+_MOST_SIDES, _MOST_RECTANGLES = 16, 8
+_NEAR_SIDE = 0.012  # of the other side's length
+_LEAST_DRAWN = 0.3
+_SQUARE_KNOWN, _SQUARE_UNKNOWN = 0.10, 0.14  # misfit allowed to a rectangle
+
+
+@dataclass(frozen=True, slots=True)
+class Comb:
+    """Evenly spaced lines: `first` + k * `pitch` for k from 0 to `teeth` - 1."""
+
+    first: float
+    pitch: float
+    teeth: int
+    score: float
+
+    @property
+    def last(self) -> float:
+        """The place of the last line."""
+        return self.first + (self.teeth - 1) * self.pitch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """A rectangle found by its lines: a map from its unit square to tangents, and its support."""
+
+    corners: Floats  # (4, 2) tangents, in order round the rectangle, the first side along files
+    score: float
+    factor: float  # by which the focal length must be multiplied for this to be a rectangle
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """What a rectangle must look like to be the one: its sides, and the lens that sees it."""
+
+    size: tuple[float, float]
+    lens: Lens
+    lens_known: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Family:
+    """Lines of one direction after straightening: where each lies, and from where to where."""
+
+    place: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def length(self) -> Floats:
+        return self.high - self.low
+
+
+def straightening(first: Floats, second: Floats) -> Floats | None:
+    """The homography that makes lines to `first` horizontal and lines to `second` vertical."""
+    horizon = np.cross(first, second)
+    if np.linalg.norm(horizon) < 1e-9 or abs(horizon[2]) < 1e-9 * np.linalg.norm(horizon):
+        return None
+    horizon = horizon / horizon[2]
+    H = np.array([[1.0, 0, 0], [0, 1, 0], horizon])
+    one, two = H @ first, H @ second
+    affine = np.stack([one[:2], two[:2]], axis=1)
+    affine /= np.linalg.norm(affine, axis=0) + 1e-15
+    if abs(np.linalg.det(affine)) < 0.05:
+        return None
+    full = np.eye(3)
+    full[:2, :2] = np.linalg.inv(affine)
+    return np.asarray(full @ H)
+
+
+def warp(H: Floats, points: Floats) -> Floats:
+    """Points (..., 2) through a homography; nan beyond its horizon."""
+    w = points @ H[2, :2] + H[2, 2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mapped = (points @ H[:2, :2].T + H[:2, 2]) / w[..., None]
+    mapped[w <= 1e-6] = np.nan
+    return np.asarray(mapped)
+
+
+def find_lattices(
+    segments: Segments, first: Floats, second: Floats, counts: tuple[int, int], shape: Shape
+) -> list[Found]:
+    """Lattices of counts[0] x counts[1] cells, the first axis along lines to `first`."""
+    H = straightening(first, second)
+    if H is None:
+        return []
+    along = _family(H, segments.part(running_to(first, segments, _WITHIN_DEG)), 0)
+    across = _family(H, segments.part(running_to(second, segments, _WITHIN_DEG)), 1)
+    if len(along.place) < 2 or len(across.place) < 2:
+        return []
+    # Lines along the first axis are spaced along the second one, and the other way round.
+    rows, columns = _combs(along, counts[1] + 1), _combs(across, counts[0] + 1)
+    pairs = [(c, r) for c in columns for r in rows]
+    if not pairs:
+        return []
+    squares = np.array([_square(c, r) for c, r in pairs])
+    corners = warp(np.asarray(np.linalg.inv(H)), squares)
+    off, factors = misfit(corners, *shape.size, shape.lens, lens_known=shape.lens_known)
+    found = []
+    for k in np.flatnonzero(off < _most_misfit(shape)).tolist():
+        column, row = pairs[k]
+        score = _support(across, column, row) + _support(along, row, column) - off[k]
+        if score > 0:
+            found.append((float(score), squares[k], corners[k], float(factors[k])))
+    found.sort(key=lambda f: -f[0])
+    best: list[Found] = []
+    taken: list[Floats] = []
+    for score, square, corner, factor in found:
+        near = 0.15 * np.ptp(square, axis=0) / max(counts)
+        if all((np.abs(square - other) > near).any() for other in taken):
+            best.append(Found(corner, score, factor))
+            taken.append(square)
+        if len(best) == _MOST_FOUND:
+            break
+    return best
+
+
+def _most_misfit(shape: Shape) -> float:
+    return _SQUARE_KNOWN if shape.lens_known else _SQUARE_UNKNOWN
+
+
+def find_rectangles(
+    segments: Segments, first: Floats, second: Floats, shapes: Sequence[Shape]
+) -> list[list[Found]]:
+    """Single rectangles, for each of some shapes; every side must be drawn for the most part."""
+    none: list[list[Found]] = [[] for _ in shapes]
+    H = straightening(first, second)
+    if H is None:
+        return none
+    along = _family(H, segments.part(running_to(first, segments, _WITHIN_DEG)), 0)
+    across = _family(H, segments.part(running_to(second, segments, _WITHIN_DEG)), 1)
+    if len(along.place) < 2 or len(across.place) < 2:
+        return none
+    rows, columns = _pairs(along), _pairs(across)
+    pairs = [(c, r) for c in columns for r in rows]
+    squares = np.array([_square(c, r) for c, r in pairs])
+    corners = warp(np.asarray(np.linalg.inv(H)), squares)
+    for shape, found in zip(shapes, none, strict=True):
+        off, factors = misfit(corners, *shape.size, shape.lens, lens_known=shape.lens_known)
+        for k in np.flatnonzero(off < _most_misfit(shape)).tolist():
+            column, row = pairs[k]
+            drawn = np.concatenate([_drawn(across, column, row), _drawn(along, row, column)])
+            if drawn.min() > _LEAST_DRAWN:
+                score = float(drawn.min() + drawn.mean() - off[k])
+                found.append(Found(corners[k], score, float(factors[k])))
+        found.sort(key=lambda f: -f.score)
+        del found[_MOST_RECTANGLES:]
+    return none
+
+
+def _pairs(family: _Family) -> list[Comb]:
+    """Pairs of lines that could be opposite sides of something, the longest first."""
+    places = _clusters(family, most=_MOST_SIDES)
+    i, j = np.triu_indices(len(places), 1)
+    gap = places[j] - places[i]
+    keep = gap > 0.05 * float(np.ptp(places))
+    return [
+        Comb(float(a), float(g), 2, 0.0) for a, g in zip(places[i][keep], gap[keep], strict=True)
+    ]
+
+
+def _drawn(family: _Family, comb: Comb, span: Comb) -> Floats:
+    """The part of both lines of a pair that is drawn between the ends of the other pair."""
+    length = span.last - span.first
+    drawn = np.minimum(family.high, span.last) - np.maximum(family.low, span.first)
+    total = np.concatenate([[0.0], np.cumsum(np.clip(drawn, 0, None))])
+    at = np.array([comb.first, comb.last])
+    return np.minimum(_within(family.place, total, at, _NEAR_SIDE * length) / length, 1)
+
+
+def _square(column: Comb, row: Comb) -> list[tuple[float, float]]:
+    return [
+        (column.first, row.first),
+        (column.last, row.first),
+        (column.last, row.last),
+        (column.first, row.last),
+    ]
+
+
+def _family(H: Floats, segments: Segments, axis: int) -> _Family:
+    """Where the lines that run along an axis lie on the other one."""
+    ends = warp(H, segments.ends)
+    good = np.isfinite(ends).all(axis=(1, 2))
+    ends = ends[good]
+    run, place = ends[..., axis], ends[..., 1 - axis].mean(axis=1)
+    order = np.argsort(place)
+    return _Family(place[order], run.min(axis=1)[order], run.max(axis=1)[order])
+
+
+def _combs(family: _Family, teeth: int) -> list[Comb]:
+    """The best evenly spaced sets of lines, judged by their lengths alone."""
+    places = _clusters(family)
+    if len(places) < 2:
+        return []
+    i, j = np.triu_indices(len(places), 1)
+    gap = places[j] - places[i]
+    firsts, pitches = [], []
+    for steps in range(1, teeth):
+        pitch = gap / steps
+        for k in range(teeth - steps):
+            firsts.append(places[i] - k * pitch)
+            pitches.append(pitch)
+    first, pitch = np.concatenate(firsts), np.concatenate(pitches)
+    keep = pitch > 1e-6
+    first, pitch = first[keep], pitch[keep]
+    order = np.argsort(family.place)
+    place, total = family.place[order], np.concatenate([[0.0], np.cumsum(family.length[order])])
+    at = first[:, None] + np.arange(teeth) * pitch[:, None]
+    on = _within(place, total, at, np.asarray(_NEAR * pitch[:, None]))
+    off = _within(place, total, at[:, :-1] + pitch[:, None] / 2, np.asarray(_NEAR * pitch[:, None]))
+    cap = np.median(on, axis=1, keepdims=True)
+    score = np.minimum(on, cap).mean(axis=1) - np.minimum(off, cap).mean(axis=1)
+    best = np.argsort(-score)
+    chosen: list[Comb] = []
+    for b in best[:2000]:
+        comb = Comb(float(first[b]), float(pitch[b]), teeth, float(score[b]))
+        if all(
+            abs(comb.first - o.first) > 0.1 * o.pitch or abs(comb.last - o.last) > 0.1 * o.pitch
+            for o in chosen
+        ):
+            chosen.append(comb)
+        if len(chosen) == _MOST_COMBS:
+            break
+    return chosen
+
+
+def _clusters(family: _Family, most: int = 44) -> Floats:
+    """Places where lines gather."""
+    reach = (family.place[-1] - family.place[0]) * 0.003 + 1e-9
+    cuts = np.flatnonzero(np.diff(family.place) > reach) + 1
+    groups = np.split(np.arange(len(family.place)), cuts)
+    length = family.length
+    places = np.array([np.average(family.place[g], weights=length[g] + 1e-12) for g in groups])
+    weights = np.array([length[g].sum() for g in groups])
+    strongest = np.sort(np.argsort(-weights)[:most])
+    return np.asarray(places[strongest])
+
+
+def _within(place: Floats, total: Floats, at: Floats, reach: Floats | float) -> Floats:
+    """Length of line within reach of each place."""
+    low, high = np.searchsorted(place, at - reach), np.searchsorted(place, at + reach)
+    return np.asarray(total[high] - total[low])
+
+
+def _support(family: _Family, comb: Comb, span: Comb) -> float:
+    """How much of a comb's lines is drawn between the ends of the other comb, less what should not.
+
+    1 for lines drawn from end to end, none between them and none outside.
+    """
+    length = span.last - span.first
+    drawn = np.clip(
+        np.minimum(family.high, span.last) - np.maximum(family.low, span.first), 0, None
+    )
+    total = np.concatenate([[0.0], np.cumsum(drawn)])
+    at = comb.first + np.arange(comb.teeth, dtype=np.float64) * comb.pitch
+    reach = _NEAR * comb.pitch
+    on = np.minimum(_within(family.place, total, at, reach) / length, 1)
+    between = np.minimum(_within(family.place, total, at[:-1] + comb.pitch / 2, reach) / length, 1)
+    outside = _within(
+        family.place, total, np.array([at[0] - comb.pitch, at[-1] + comb.pitch]), reach
+    )
+    return float(
+        0.5 * on.mean()
+        + 0.5 * on.min()
+        - 0.4 * between.mean()
+        - 0.3 * np.minimum(outside / length, 1).mean()
+    )

@@ -1,0 +1,232 @@
+"""A camera fitted to long straight edges of the board: its outline, a felt's, a frame's."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibration.camera import Camera, Floats
+from calibration.edges import Line, Strips, lines_across, look_across, noise_of, settle
+from calibration.rectify import Plane
+from calibration.solve import Evidence, LensDoubt, SizePrior, Solution, alike, solve
+
+_PIECES = 18
+_NEAR_PX = 1.5
+_ENDS = 0.06  # corners are rounded or hidden
+_FOUND = 0.5  # a line counts as found when so many of its pieces show it
+_STRONG = 0.35  # of the strongest line: weaker ones are grain or folds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdgeLine:
+    """One straight edge of the board, and how it moves with each unknown size."""
+
+    name: str
+    start_mm: Floats  # (3,)
+    end_mm: Floats  # (3,)
+    inward: Floats  # (3,) towards the middle of the board
+    moves: Floats  # (S, 3)
+
+
+Plan = Callable[[Camera, Floats], list[EdgeLine]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutlineFit:
+    """A camera fitted to an outline, with what of each edge was seen."""
+
+    solution: Solution
+    sizes: Floats
+    support: dict[str, float]
+    evidence: Evidence
+
+    @property
+    def merit(self) -> float:
+        """1 where every edge is seen over its whole length, 0 where one is not there at all."""
+        seen = np.array(list(self.support.values()))
+        return float(0.5 * seen.mean() + 0.5 * np.percentile(seen, 20)) if seen.size else 0.0
+
+    def evidence_with_margins(self) -> Evidence:
+        """The evidence of a plain outline, with each side's margin as an unknown size."""
+        points = self.evidence.points_mm
+        low, high = points.min(axis=0), points.max(axis=0)
+        shape = np.zeros((len(points), 4, 3))
+        for k, (axis, edge) in enumerate(((0, low), (1, low), (0, high), (1, high))):
+            on = np.abs(points[:, axis] - edge[axis]) < 1e-6
+            shape[on, k, axis] = 1.0
+        return replace(self.evidence, shape=shape)
+
+
+def outline_plan(corners_mm: Floats) -> Plan:
+    """The four sides of a rectangle of known size."""
+    middle = corners_mm.mean(axis=0)
+
+    def plan(_camera: Camera, _sizes: Floats) -> list[EdgeLine]:
+        edges = []
+        for k, name in enumerate(("front", "right", "back", "left")):
+            a, b = corners_mm[k], corners_mm[(k + 1) % 4]
+            inward = middle - (a + b) / 2
+            edges.append(EdgeLine(name, a, b, inward / np.linalg.norm(inward), np.zeros((0, 3))))
+        return edges
+
+    return plan
+
+
+def frame_plan(wide: float, deep: float) -> Plan:
+    """The edges of a frame around the cell area that a camera can see; sizes: height and width."""
+    inner = np.array([[0.0, 0, 0], [wide, 0, 0], [wide, deep, 0], [0, deep, 0]])
+    outward = np.array([[0.0, -1, 0], [1, 0, 0], [0, 1, 0], [-1, 0, 0]])
+    up = np.array([0.0, 0, 1])
+
+    def plan(camera: Camera, sizes: Floats) -> list[EdgeLine]:
+        height, width = sizes
+        eye = camera.position_mm
+        edges = []
+        for k, name in enumerate(("front", "right", "back", "left")):
+            a, b, out = inner[k], inner[(k + 1) % 4], outward[k]
+            # Outer edges run on to the outer corners.
+            before, after = outward[k - 1], outward[(k + 1) % 4]
+            oa, ob = a + (out + before) * width, b + (out + after) * width
+            rise = np.stack([up, np.zeros(3)])
+            edges.append(
+                EdgeLine(f"inner top {name}", a + up * height, b + up * height, -out, rise)
+            )
+            grown = np.stack([up, out])
+            top = (oa + up * height, ob + up * height)
+            edges.append(EdgeLine(f"outer top {name}", *top, -out, grown))
+            if (eye - a) @ -out > height:
+                edges.append(EdgeLine(f"inner foot {name}", a, b, -out, np.zeros((2, 3))))
+            if (eye - oa) @ out > height:
+                foot = np.stack([np.zeros(3), out])
+                edges.append(EdgeLine(f"outer foot {name}", oa, ob, -out, foot))
+        return edges
+
+    return plan
+
+
+def fit_outline(
+    camera: Camera,
+    lab: Plane,
+    plan: Plan,
+    doubt: LensDoubt,
+    *,
+    trusted: Camera | None = None,
+    sizes: tuple[Sequence[float], Sequence[float]] = ((), ()),
+    innermost: bool = True,
+    reaches_px: Sequence[float] = (12, 8, 12, 8, 5, 4),
+) -> OutlineFit | None:
+    """Fits the camera to a plan's edges in ever closer looks; None where too few are there.
+
+    `sizes` are the unknown sizes of the plan: what is expected, and how surely.
+    """
+    trusted = trusted or camera
+    expected, errors = (np.array(s, dtype=np.float64) for s in sizes)
+    values = expected
+    noise = noise_of(lab)
+    result: OutlineFit | None = None
+    for reach in reaches_px:
+        parts: list[Evidence] = []
+        support: dict[str, float] = {}
+        for edge in plan(camera, values):
+            seen = _look(camera, lab, edge, reach)
+            if seen is None:
+                continue
+            part = _evidence(seen, edge, camera, noise, innermost=innermost)
+            support[edge.name] = part[1] if part else 0.0
+            if part and part[1] >= _FOUND:
+                parts.append(part[0])
+        if len(parts) < 4:
+            return result
+        evidence = alike(parts)
+        solution = solve(
+            camera,
+            evidence,
+            doubt,
+            trusted=trusted,
+            sizes=SizePrior(expected - values, errors),
+        )
+        camera, values = solution.camera, values + solution.sizes
+        result = OutlineFit(solution, values, support, evidence)
+    return result
+
+
+def drawn_share(camera: Camera, lab: Plane, edges: list[EdgeLine], noise: float) -> float:
+    """The part of some edges that the picture shows right where a camera would have them."""
+    shares = []
+    for edge in edges:
+        seen = _look(camera, lab, edge, 3.0, pieces=10)
+        if seen is not None:
+            strength = np.nan_to_num(seen.strips.strength)
+            near = np.abs(seen.strips.offset_px) <= _NEAR_PX
+            best = strength[:, near].max(axis=1)
+            peak = best >= strength.max(axis=1)  # not the slope of an edge beside it
+            shares.append(float((peak & (best > noise)).mean()))
+    return float(np.mean(shares)) if len(shares) >= 4 else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Look:
+    """The strips across one edge, and which places of the edge they belong to."""
+
+    strips: Strips
+    place: Floats  # (N,) 0 at the start, 1 at the end
+    middle_mm: Floats  # (N, 3)
+
+
+def _look(
+    camera: Camera, lab: Plane, edge: EdgeLine, reach_px: float, pieces: int = _PIECES
+) -> _Look | None:
+    """Strips across the part of an edge that is in the picture."""
+    t = np.linspace(_ENDS, 1 - _ENDS, pieces + 1)[:, None]
+    spots = edge.start_mm * (1 - t) + edge.end_mm * t
+    px = camera.project(spots)
+    width, height = camera.size
+    good = np.isfinite(px).all(axis=1)
+    good &= (px > 1).all(axis=1) & (px[:, 0] < width - 2) & (px[:, 1] < height - 2)
+    both = good[:-1] & good[1:]
+    if both.sum() < 5:
+        return None
+    strips = look_across(lab, px[:-1][both], px[1:][both], reach_px)
+    middle = (spots[:-1] + spots[1:])[both] / 2
+    place = ((t[:-1] + t[1:]) / 2).ravel()[both]
+    return _Look(strips, place, middle)
+
+
+def _evidence(
+    look: _Look, edge: EdgeLine, camera: Camera, noise: float, *, innermost: bool
+) -> tuple[Evidence, float] | None:
+    """Where an edge is, and the part of it that shows it."""
+    found = lines_across(look.strips, look.place, noise)
+    if not found:
+        return None
+    line = _chosen(found, look, edge, camera, innermost=innermost)
+    exact, shown = settle(look.strips, look.place, line, noise)
+    strips = look.strips
+    px = strips.middle_px + exact[:, None] * strips.normal
+    sizes = len(edge.moves)
+    moves = np.broadcast_to(edge.moves, (len(px), sizes, 3))
+    error = np.full(len(px), 0.35)
+    part = Evidence(
+        look.middle_mm[shown], px[shown], strips.normal[shown], error[shown], moves[shown].copy()
+    )
+    return part, float(shown.mean())
+
+
+def _chosen(
+    found: list[Line], look: _Look, edge: EdgeLine, camera: Camera, *, innermost: bool
+) -> Line:
+    """Among parallel edges the one that is meant.
+
+    The top edge of a board lies inside of the lower edge of its side face and of its shadow.
+    Edges of a frame are many: there the one nearest to the expected place is meant.
+    """
+    good = [f for f in found if f.support >= max(_FOUND, 0.7 * found[0].support)]
+    good = good or found[:1]
+    strongest = max(f.strength for f in good)
+    good = [f for f in good if f.strength >= _STRONG * strongest]
+    if not innermost:
+        return min(good, key=lambda f: abs(f.first_px) + abs(f.last_px))
+    middle = look.middle_mm.mean(axis=0)
+    inside = camera.project(middle + edge.inward) - camera.project(middle)
+    sign = 1.0 if float(inside @ look.strips.normal.mean(axis=0)) > 0 else -1.0
+    return max(good, key=lambda f: sign * (f.first_px + f.last_px))

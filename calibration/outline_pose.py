@@ -1,0 +1,142 @@
+"""The pose from the board's outline or frame, where no lattice is to be seen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.camera import Camera, Floats
+from calibration.edges import noise_of
+from calibration.grid_pose import Sight, board_corners, cameras_for, centre_of
+from calibration.lattice_search import Found, Shape, find_rectangles
+from calibration.outline_fit import (
+    OutlineFit,
+    Plan,
+    drawn_share,
+    fit_outline,
+    frame_plan,
+    outline_plan,
+)
+from calibration.segments import Segments, vanishing_points
+from rules.lattice import Board, Millimetres
+
+_MOST_TRIED = 6
+_FRAME_GUESSES = (0.6, 0.8, 1.0, 1.3)  # heights of a frame, in units, where nobody measured it
+_WIDTHS = tuple(range(6, 31, 3))  # widths of a frame in mm, likewise
+_BEST_STARTS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Start:
+    """One way to read a rectangle: from where it would be seen, and with which sizes."""
+
+    camera: Camera
+    sizes: tuple[float, ...]
+    score: float
+
+
+def rectangles(
+    segments: Segments, sight: Sight, sizes: Sequence[tuple[float, float]]
+) -> list[list[Found]]:
+    """For each size, different rectangles of its shape among the lines, the best drawn first."""
+    shapes = [Shape(size, sight.lens, sight.lens_known) for size in sizes]
+    points = vanishing_points(segments, 2 / sight.lens.focal_px)
+    found: list[list[Found]] = [[] for _ in sizes]
+    for a in range(len(points)):
+        for b in range(len(points)):
+            if a != b:
+                for have, more in zip(
+                    found, find_rectangles(segments, points[a], points[b], shapes), strict=True
+                ):
+                    have.extend(more)
+    return [_unlike(sorted(f, key=lambda one: -one.score)) for f in found]
+
+
+def _unlike(found: list[Found], apart: float = 0.008, most: int = 10) -> list[Found]:
+    kept: list[Found] = []
+    for one in found:
+        turned = [np.roll(one.corners[::way], k, axis=0) for way in (1, -1) for k in range(4)]
+        if all(np.abs(t - other.corners).max() > apart for other in kept for t in turned):
+            kept.append(one)
+        if len(kept) == most:
+            break
+    return kept
+
+
+def outline_size(board: Board) -> tuple[float, float]:
+    """Width and depth of the board with its margins."""
+    wide, deep, _ = board.lattice.size_mm
+    left, front, right, back = board.margin_mm
+    return wide + left + right, deep + front + back
+
+
+def fit_outlines(found: Sequence[Found], sight: Sight, board: Board) -> list[OutlineFit]:
+    """The board's outline in every likely place, the most convincing first."""
+    corners = board_corners(board, board.margin_mm)
+    plan = outline_plan(corners)
+    fits = []
+    for one in found[:_MOST_TRIED]:
+        for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
+            fit = _fit(camera, sight, plan)
+            if fit is not None:
+                fits.append(fit)
+    fits.sort(key=lambda f: -f.merit)
+    return fits
+
+
+def _fit(camera: Camera, sight: Sight, plan: Plan) -> OutlineFit | None:
+    trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
+    return fit_outline(camera, sight.lab, plan, sight.doubt, trusted=trusted)
+
+
+def fit_frames(found: Sequence[Found], sight: Sight, board: Board) -> list[OutlineFit]:
+    """The frame in every likely place, whichever of its edges the rectangles are."""
+    wide, deep, _ = board.lattice.size_mm
+    plan = frame_plan(wide, deep)
+    unit = board.lattice.unit_mm[2]
+    heights = _guesses(board.frame_height_mm, [g * unit for g in _FRAME_GUESSES])
+    widths = _guesses(board.frame_width_mm, list(_WIDTHS))
+    noise = noise_of(sight.lab)
+    starts: list[_Start] = []
+    for one in found[:_MOST_TRIED]:
+        for height in heights:
+            for grow, rise in ((None, 0.0), (None, height), *((w, height) for w in widths)):
+                corners = board_corners(board, (grow or 0.0,) * 4) + np.array([0, 0, rise])
+                cameras = cameras_for(one.corners, corners, sight, centre_of(board), one.factor)
+                for camera in cameras[:1]:
+                    for width in widths if grow is None else (grow,):
+                        sizes = (height, width)
+                        edges = plan(camera, np.array(sizes))
+                        score = drawn_share(camera, sight.lab, edges, noise)
+                        starts.append(_Start(camera, sizes, score))
+    starts.sort(key=lambda s: -s.score)
+    errors = (
+        0.4 if isinstance(board.frame_height_mm, (int, float)) else 0.3 * unit,
+        0.6 if isinstance(board.frame_width_mm, (int, float)) else 6.0,
+    )
+    fits = []
+    for start in starts[:_BEST_STARTS]:
+        camera = start.camera
+        fit = fit_outline(
+            camera,
+            sight.lab,
+            plan,
+            sight.doubt,
+            trusted=Camera.of(sight.lens, camera.rotation, camera.translation_mm),
+            sizes=(start.sizes, errors),
+            innermost=False,
+            reaches_px=(5, 4, 4, 3, 3),
+        )
+        if fit is not None:
+            fits.append(fit)
+    fits.sort(key=lambda f: -f.merit)
+    return fits
+
+
+def _guesses(given: Millimetres | None, otherwise: list[float]) -> list[float]:
+    return [float(given)] if isinstance(given, (int, float)) else otherwise
+
+
+def camera_size_mm(fit: OutlineFit) -> Floats:
+    """The sizes that came out, for the calibration file."""
+    return fit.sizes
