@@ -74,28 +74,31 @@ def _relocating(
         movable = True
     else:
         movable = True
+    if landed and landed == lifted:
+        yield Break("qbq.same-cell", _named(dst))
+        return
     if not landed:
         yield Break("qbq.off-board", _named(dst))
-    elif landed == lifted:
-        yield Break("qbq.same-cell", _named(dst))
-    else:
-        if landed & view.foreign:
-            yield Break("qbq.onto-foreign", _named(dst))
-        if movable:
-            yield from _regrouping(table, view, lifted, landed, inserted=inserted)
+    if landed & view.foreign:
+        yield Break("qbq.onto-foreign", _named(dst))
+    if movable:
+        yield from _regrouping(table, view, lifted, landed, inserted=inserted)
 
 
 def _regrouping(
     table: Table, view: View, lifted: int, landed: int, *, inserted: bool
 ) -> Iterator[Break]:
-    """Whether the cube stays with its group, and the group together (QBQ-R4, R5)."""
+    """Whether the cube stays with its group, and the group together (QBQ-R4, R5).
+
+    A cube that lands beside the board touches nothing, but what it leaves behind may fall apart.
+    """
     board, rules = table.board, table.rules
     home = board.group(view.own, lifted)
     rest = home if lifted & view.deep else home ^ lifted
     others = view.own ^ home
     place = board.cells(landed)
     near = landed | board.beside(landed)
-    if not near & rest:
+    if landed and not near & rest:
         if near & others:
             if not (rules.crossing and inserted):
                 yield Break("qbq.other-group", place)
@@ -123,6 +126,7 @@ def _becomes_lone(view: View, part: int, lifted: int) -> bool:
 
 
 _LEAVING = (
+    "qbq.nothing-there",
     "qbq.lone-cube-frozen",
     "qbq.other-group",
     "qbq.splits-group",

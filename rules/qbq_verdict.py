@@ -11,7 +11,8 @@ from rules.errors import ImpossibleChange
 from rules.game import Break, Owed
 from rules.lattice import Lattice
 from rules.qbq_actions import Action, Add, Enter, Handled, Insert, changes_of, handle, meant
-from rules.qbq_breaks import Table, breaks_of
+from rules.qbq_board import CUBES
+from rules.qbq_breaks import Table, breaks_of, entrances
 from rules.stacks import Stacks
 from rules.turn import Change, Turn, after_changes
 
@@ -35,7 +36,7 @@ def opinion(table: Table, handled: Handled, lattice: Lattice, *, in_order: bool)
     actions = [] if foreign else _actions(table, handled, lattice)
     judged = [(breaks_of(table, action, handled), action) for action in actions]
     if not judged:
-        breaks = _foreign_hands(handled, lattice) if foreign else (Break("qbq.malformed"),)
+        breaks = _foreign_hands(table, handled) if foreign else (Break("qbq.malformed"),)
         return Opinion(breaks, handled.after, _may_follow(table, handled))
     breaks, action = min(judged, key=lambda told: len(told[0]))
     if not breaks:
@@ -49,18 +50,25 @@ def opinion(table: Table, handled: Handled, lattice: Lattice, *, in_order: bool)
     return Opinion(breaks, handled.after, unfinished, owed)
 
 
-def _foreign_hands(handled: Handled, lattice: Lattice) -> tuple[Break, ...]:
+def _foreign_hands(table: Table, handled: Handled) -> tuple[Break, ...]:
     """Cubes of others were moved, and not as part of a tip."""
     moved = tuple(dict.fromkeys((*handled.captured, *handled.strange)))
     put = dict.fromkeys((*handled.added, *handled.strange))
-    outside = tuple(cell for cell in put if cell not in lattice and cell.file < 26)
-    found = (Break("qbq.not-own-cube", moved),)
-    return (*found, Break("qbq.off-board", outside)) if outside else found
+    outside = tuple(cell for cell in put if not table.bit(cell) and cell.file < 26)
+    found = [Break("qbq.not-own-cube", moved)]
+    if outside:
+        found.append(Break("qbq.off-board", outside))
+    if handled.hollow:
+        found.append(Break("qbq.nothing-there", tuple(dict.fromkeys(handled.hollow))))
+    if not (table.view.cubes or handled.added):
+        found.append(Break("qbq.must-enter", (), (("player", table.position.player),)))
+    return tuple(found)
 
 
 def _actions(table: Table, handled: Handled, lattice: Lattice) -> list[Action]:
     """The actions that the changes can be; a lone new cube depends on who has cubes."""
     found = meant(handled, table.stacks, lattice)
+    found = [action for action in found if not isinstance(action, Enter) or _entry(table, action)]
     lone = _lone_cube(handled)
     if lone and not table.view.cubes:
         return [Enter(lone)]
@@ -68,6 +76,12 @@ def _actions(table: Table, handled: Handled, lattice: Lattice) -> list[Action]:
         # something was relocated, with the effect of a cube that came in elsewhere and moved on
         found += _detour(table, lone)
     return found
+
+
+def _entry(table: Table, action: Enter) -> bool:
+    """Whether it looks like entering the board, be it the player's turn for that or not."""
+    there = entrances(table.board, table.position, table.view)
+    return table.view.cubes < CUBES and bool(table.bit(action.at) & there)
 
 
 def _lone_cube(handled: Handled) -> Cell | None:

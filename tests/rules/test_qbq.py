@@ -169,6 +169,14 @@ RELOCATIONS: dict[str, tuple[str, tuple[int, int], tuple[int, int], set[str]]] =
     "two cubes creep": ("B1 B1", (0, 0), (0, 2), set()),
     "a tower spreads": ("B2", (0, 0), (0, 1), set()),
     "too far": ("B1 B1 B1", (0, 0), (5, 5), {"not-connected"}),
+    "a bridge beside the board": (
+        "B1 B1 B1",
+        (0, 1),
+        (0, 6),
+        {"off-board", "splits-group", "leaves-lone-cube"},
+    ),
+    "one of two beside the board": ("B1 B1", (0, 0), (0, 6), {"off-board", "leaves-lone-cube"}),
+    "a corner beside the board": ("B1 B1 B1", (0, 0), (0, 6), {"off-board"}),
     "back again": ("B1 B1 B1", (0, 0), (0, 0), {"same-cell"}),
     "nothing there": ("B1 B1", (3, 3), (0, 2), {"nothing-there"}),
     "somebody else's": ("B1 B1 R1 R1", (0, 3), (1, 2), {"not-own-cube"}),
@@ -298,9 +306,11 @@ ILLEGAL: dict[str, tuple[str, set[str]]] = {
     "bottom cube, too": ("-b2 -b2 -b2 +c2B +d2B +e2B", {"malformed"}),
     "red put down": ("+f4R", {"not-own-cube"}),
     "red taken": ("-f6", {"not-own-cube"}),
+    "red put down, nothing taken": ("-d5 +f4R", {"not-own-cube", "nothing-there"}),
     "red moved": ("-f6 +e6R", {"not-own-cube"}),
     "beside the board": ("-a1 +a7B", {"off-board"}),
     "inserted beside the board": ("+g1B -a1 +c2B", {"off-board"}),
+    "inserted beside the board, then moved on": ("+g1B -g1 +h1B", {"off-board"}),
     "inserted onto red": ("+b3B -a1 +c2B", {"onto-foreign"}),
     "inserted far away": ("+d5B -a1 +c2B", {"not-connected"}),
     "inserted at a corner": ("+c3B -a2 +a3B", {"diagonal-only"}),
@@ -351,6 +361,29 @@ def test_nothing_can_be_inserted_from_an_empty_supply() -> None:
     assert slugs(verdict) == {"supply-empty"}
 
 
+@pytest.mark.parametrize("cell", ["f1", "a6", "e3"])
+def test_a_tenth_cube_is_an_insertion_wherever_it_goes(cell: str) -> None:
+    """Nobody takes it for the cube of a player who has none on the board."""
+    qbq = game()
+    position = placed(qbq, Stacks.of({"d5": "BBB", "d6": "BBB", "e5": "BBB"}))
+
+    verdict = qbq.judge(position, Turn.parse(f"B +{cell}B"))
+
+    assert slugs(verdict) == {"supply-empty", "not-connected", "relocation-missing"}
+
+
+def test_a_cube_that_enters_although_others_stand_is_told() -> None:
+    """Only on a start cell does a cube far from its group look like entering."""
+    qbq = game()
+    position = placed(qbq, Stacks.of({"d5": "B", "d6": "B"}))
+
+    assert slugs(qbq.judge(position, Turn.parse("B +a1B"))) == {"enter-has-cubes"}
+    assert slugs(qbq.judge(position, Turn.parse("B +a4B"))) == {
+        "not-connected",
+        "relocation-missing",
+    }
+
+
 def test_after_the_end_nothing_is_played() -> None:
     """A formation on the table ends the game for everybody."""
     qbq, position = to_bottom_right(". . . . B1 B1\n. . . . B1 B1")
@@ -375,6 +408,7 @@ ENTERING: dict[str, tuple[dict[str, str], str, set[str]]] = {
     ),
     "relocates nothing": ({"a1": "R"}, "-c3 +c4B", {"must-enter", "nothing-there"}),
     "passes": ({}, "pass", {"must-enter", "pass-not-allowed"}),
+    "moves red instead": ({"a1": "R"}, "-a1 +c3R", {"must-enter", "not-own-cube"}),
 }
 
 
