@@ -13,7 +13,6 @@ from calibration.cv import upright
 from rules.errors import KiebitzError
 from rules.stacks import Stacks
 from service.follower import CameraView, Feed, Picture, Seen, SourceKind
-from service.pipeline import camera_event
 from vision.follow import Follower
 from vision.frame import Frame, Source
 from vision.reader import Reader
@@ -130,8 +129,7 @@ class CameraFollower:
                 hidden = tuple(sorted(map(str, seen.hidden)))
                 feed.observed(Seen(seen.stacks, unsure, hidden, seen.certainty))
             elif isinstance(seen, CameraNote):
-                said = camera_event(seen, "en").data["say"]
-                feed.camera(seen.camera, seen.state, said)
+                feed.camera(seen.camera, seen.state, seen.why)
             else:
                 feed.turned(seen.degrees, seen.quarters)
 

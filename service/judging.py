@@ -6,7 +6,7 @@ from typing import Any
 from rules.cells import Cell
 from rules.events import Event
 from rules.referee import Referee
-from rules.sentences import LANGUAGES, sentence
+from rules.sentences import LANGUAGES, catalogue, sentence
 from rules.stacks import Stacks
 from service.inputs import Input, Json
 
@@ -70,6 +70,17 @@ def translated(event: Json, names: Mapping[str, str] = NOBODY) -> Json:
     if event["event"] == "ask":
         return _translated(event, "shared.unsure", names)
     return event
+
+
+def camera_event(camera: str, state: str, why: str) -> Json:
+    """Something happened to a camera: its sentence in all languages, the detail in brackets."""
+    event: Json = {"event": "camera", "camera": camera, "state": state, "say": why}
+    if state not in catalogue("camera"):
+        return event
+    facts = {"camera": camera, "other": why}
+    detail = f" ({why})" if why and state != "swapped" else ""
+    says = {one: sentence(f"camera.{state}", one, (), facts) + detail for one in LANGUAGES}
+    return {**event, "say": says["en"], "says": says}
 
 
 def _translated(told: Json, code: str, names: Mapping[str, str]) -> Json:

@@ -295,7 +295,9 @@ class GameSession:
     def explains(self, stacks: Stacks) -> bool:
         """Whether such a scene would surprise nobody."""
         with self._lock:
-            return self._referee.explains(stacks)
+            read = Input(0, 0.0, "observed", {"stacks": stacks.to_json()})
+            meant = understood(read, dict(self._misread))
+            return self._referee.explains(Stacks.of(meant.body["stacks"]))
 
 
 def _still_misread(inputs: Sequence[Input]) -> dict[str, Misread]:

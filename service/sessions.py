@@ -10,6 +10,7 @@ from rules.errors import KiebitzError
 from rules.stacks import Stacks
 from service.follower import Seen, TableFollower
 from service.inputs import Json
+from service.judging import camera_event
 from service.pictures import Pictures, small_jpeg
 from service.session import GameSession
 from service.setup_json import describe, game_of
@@ -61,8 +62,7 @@ class TableFeed:
         return self.session.explains(stacks)
 
     def camera(self, camera: str, state: str, say: str) -> None:
-        event = {"event": "camera", "camera": camera, "state": state, "say": say}
-        self.session.notice(event)
+        self.session.notice(camera_event(camera, state, say))
 
     def turned(self, degrees: float, quarters: int) -> None:
         self.session.notice({"event": "turned", "degrees": degrees, "quarters": quarters})

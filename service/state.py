@@ -93,7 +93,9 @@ class PlayState:
         self.asks = [one for one in self.asks if not set(one["cells"]) & set(event["cells"])]
 
     def _camera(self, event: Mapping[str, Any]) -> None:
-        self.cameras[event["camera"]] = {"state": event["state"], "say": event.get("say", "")}
+        self.cameras[event["camera"]] = {
+            key: event.get(key, "") for key in ("state", "say", "says")
+        }
 
     def _turned(self, event: Mapping[str, Any]) -> None:
         self.quarters = (self.quarters + int(event.get("quarters", 0))) % 4

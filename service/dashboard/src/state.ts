@@ -53,7 +53,7 @@ export function take(state: PlayState, event: GameEvent): PlayState {
     case "camera":
       next.cameras = {
         ...state.cameras,
-        [event.camera]: { state: event.state, say: event.say ?? "" },
+        [event.camera]: { state: event.state, say: event.say ?? "", says: event.says },
       };
       break;
     case "turned":

@@ -109,7 +109,7 @@ export interface PlayState {
   score: Record<string, number>;
   owed: Owed[];
   asks: Ask[];
-  cameras: Record<string, { state: string; say: string }>;
+  cameras: Record<string, { state: string; say: string; says?: Says }>;
   over: Over | null;
   quarters: number;
 }

@@ -53,7 +53,7 @@ export function Alerts({ info, state, mayTouch }: { info: TableInfo; state: Play
           .filter(([, { state: how }]) => how !== "back" && how !== "realigned")
           .map(([camera, trouble]) => (
             <p key={camera} class="alert camera-trouble">
-              <Icon name="camera" /> {t("camera.trouble", { camera, state: cameraWord(trouble.state) })} {trouble.say}
+              <Icon name="camera" /> {said(trouble) || t("camera.trouble", { camera, state: cameraWord(trouble.state) })}
             </p>
           ))}
       </div>
