@@ -32,9 +32,10 @@ def judge_record(record: Record, language: str = "en") -> Iterator[Event]:
             n += 1
         verdict = judge_turn(game, position, line.turn)
         yield from _told(game, position, line, verdict, n, language)
-        position = _behind(game, position, line, verdict)
-        ended = outcome_event(0.0, game, position, language) if verdict.legal else None
-        if ended:
+        before, position = position, _behind(game, position, line, verdict)
+        # a kept turn can end the game, too; after the end nothing ends it again
+        ended = outcome_event(0.0, game, position, language) if position is not before else None
+        if ended and game.outcome(before) is None:
             yield ended
             yield Event("phase", 0.0, {"phase": "over"})
 

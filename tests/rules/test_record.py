@@ -95,3 +95,14 @@ def test_an_illegal_turn_is_taken_back_unless_it_is_kept() -> None:
 
     assert [e.event for e in events] == ["turn", "turn", "taken-back", "turn", "kept", "turn"]
     assert events[-1].data["legal"]
+
+
+def test_a_kept_turn_can_end_the_game() -> None:
+    """The end is told once, whatever the last turn was, and nothing after it ends it again."""
+    text = "game = kewbz\nsupply = 1\n\nB +d4Y kept\nB +e4B kept\n"
+
+    events = [e for e in judge_record(parse_record(text)) if e.event != "phase"]
+
+    assert [e.event for e in events] == ["turn", "kept", "over", "turn", "kept"]
+    assert events[2].data["winner"] == "Y"
+    assert [b["rule"] for b in events[3].data["breaks"]] == ["kewbz.game-over"]
