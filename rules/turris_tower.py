@@ -211,9 +211,13 @@ class _Levels(NamedTuple):
     edges: list[int]
 
 
-# by how much one or two more squares on a level of so many change the number of unfinished levels
+_BEGUN = (0, *(1,) * 8, *(0,) * 17)  # whether a level of so many squares is unfinished
+# by how much one or two squares more, or less, on a level of so many change the number of
+# unfinished levels
 _ONE_MORE = (1, *(0,) * 7, -1, *(0,) * 17)
 _TWO_MORE = (1, *(0,) * 6, -1, -1, *(0,) * 17)
+_ONE_LESS = (0, -1, *(0,) * 7, 1, *(0,) * 16)
+_TWO_LESS = (0, 0, -1, *(0,) * 6, 1, 1, *(0,) * 15)
 
 
 def _levels(position: TurrisPosition, heights: bytes, edge: int) -> _Levels:
@@ -222,21 +226,23 @@ def _levels(position: TurrisPosition, heights: bytes, edge: int) -> _Levels:
     lowest = min(heights) if sum(heights) == filled.bit_count() else 0
     mask = (1 << area) - 1
     rows = filled >> lowest * area
-    counts, edges = [], []
+    room = UNFINISHED
+    one, two, edges = [], [], []
     while rows:
-        counts.append((rows & mask).bit_count())
+        count = (rows & mask).bit_count()
+        room -= _BEGUN[count]
+        one.append(_ONE_MORE[count])
+        two.append(_TWO_MORE[count])
         edges.append(rows & edge)
         rows >>= area
-    room = UNFINISHED - sum(0 < count < FULL for count in counts)
+    one += (1, 1)
+    two.append(1)
+    edges += (0, 0)
     # a tower left with more by agreement may be built on, but no further level begun (TUR-R7)
     room = max(room, 0)
-    counts += (0, 0)
-    return _Levels(
-        lowest,
-        [_TWO_MORE[count] <= room for count in counts],
-        [_ONE_MORE[low] + _ONE_MORE[high] <= room for low, high in pairwise(counts)],
-        [*edges, 0, 0],
-    )
+    flat = [more <= room for more in two]
+    upright = [low + high <= room for low, high in pairwise(one)]
+    return _Levels(lowest, flat, upright, edges)
 
 
 def spots(position: TurrisPosition, banned: int, *, strict: bool) -> list[Spot]:
@@ -302,8 +308,8 @@ def removable(position: TurrisPosition) -> Iterator[Spot]:
     other, last = (dark, position.last_dark) if player == "L" else (light, position.last_light)
     area = side * side
     open_above = filled & ~(filled >> area)
-    # a tower left with more by agreement may keep as many (TUR-R7)
-    allowed = max(UNFINISHED, unfinished(filled, side))
+    counts = level_counts(filled, side)
+    room = max(0, UNFINISHED - sum(0 < count < FULL for count in counts))
     for lie, starts, step in ((0, along, 1), (1, across, side), (2, upright, area)):
         free = open_above >> area if lie == 2 else open_above & open_above >> step
         # a block has the colour of whichever half is known
@@ -311,8 +317,13 @@ def removable(position: TurrisPosition) -> Iterator[Spot]:
         while found:
             start = found & -found
             found ^= start
+            level = (start.bit_length() - 1) // area
+            if lie == 2:
+                opened = _ONE_LESS[counts[level]] + _ONE_LESS[counts[level + 1]]
+            else:
+                opened = _TWO_LESS[counts[level]]
             bits = start | start << step
-            if bits != last and unfinished(filled & ~bits, side) <= allowed:
+            if opened <= room and bits != last:
                 yield Spot(bits, start, lie, 0, middle=False)
 
 
