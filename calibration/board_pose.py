@@ -134,7 +134,7 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
             "run `kiebitz table measure`"
         )
     for rival in rivals:
-        apart = _apart_mm(fit.solution.camera, rival.solution.camera, board)
+        apart = apart_mm(fit.solution.camera, rival.solution.camera, board)
         if rival.merit > _RIVAL * fit.merit and apart > _RIVAL_MM:
             doubts.append("the grid could also lie in another place")
             break
@@ -154,7 +154,7 @@ def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
     )
     if outline is None or outline.merit < _SURE_EDGES:
         return fit.solution
-    if _apart_mm(camera, outline.solution.camera, board) > 0.5 * board.lattice.pitch_mm:
+    if apart_mm(camera, outline.solution.camera, board) > 0.5 * board.lattice.pitch_mm:
         return fit.solution
     edges = outline.evidence_with_margins()
     both = together([fit.evidence, edges])
@@ -170,7 +170,7 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
     if best.merit < _SURE_EDGES:
         doubts.append("some edges are hardly seen: " + ", ".join(missing[:4] or ["all"]))
     for rival in fits[1:]:
-        apart = _apart_mm(best.solution.camera, rival.solution.camera, board)
+        apart = apart_mm(best.solution.camera, rival.solution.camera, board)
         if rival.merit > _RIVAL * best.merit and apart > _RIVAL_MM:
             doubts.append("another rectangle in the picture could be the board as well")
             break
@@ -192,7 +192,7 @@ def _doubts(solution: Solution, sight: Sight, board: Board) -> list[str]:
     return doubts
 
 
-def _apart_mm(one: Camera, other: Camera, board: Board) -> float:
+def apart_mm(one: Camera, other: Camera, board: Board) -> float:
     """How far the same pixels lie apart on the board."""
     corners: Floats = board_corners(board)
     back = other.back_project(one.project(corners), 0.0)
@@ -204,7 +204,8 @@ def _tried_cells(fits: Sequence[CellFit], board: Board) -> str:
     counts = f"{board.lattice.columns} x {board.lattice.ranks}"
     if not fits:
         return f"grid: no {counts} lines or cells that could be the board's"
-    return f"grid: at best {100 * fits[0].seen:.0f} % of the borders of {counts} cells seen in one place"
+    share = f"{100 * fits[0].seen:.0f} %"
+    return f"grid: at best {share} of the borders of {counts} cells seen in one place"
 
 
 def _tried_edges(fits: Sequence[OutlineFit], what: str) -> str:

@@ -7,16 +7,19 @@ import cv2
 import numpy as np
 
 from calibration import cv
+from calibration.board_pose import apart_mm, look_for_board, settle_on_board
 from calibration.camera import Camera, Floats, Lens
 from calibration.errors import NotFound
+from calibration.grid_pose import Sight
 from calibration.known_pose import corner_places_mm, from_corners, from_markers
-from calibration.pose_quality import HEIGHTS_MM, expected_errors, in_words
+from calibration.pose_quality import expected_errors, heights_of, in_words
+from calibration.rectify import lab_of
 from calibration.scene import CameraPlace, Scene
 from calibration.solve import FOCAL_GUESS, LensDoubt, Solution
 from calibration.store import CameraRecord, LensRecord
 
 Method = Literal["markers", "grid", "frame", "corners"]
-CLOCK_TOLERANCE = 2.5  # hours; the table's clock may be an hour wrong, a quarter turn is three
+_LINES_REACH = 0.5  # pitches; lines farther away from a pose by points are not the same board's
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +33,8 @@ class FoundPose:
     verdict: str
     lens_method: str
     board_mm: Floats  # (4, 3) the outline that is drawn
+    doubts: tuple[str, ...] = ()  # reasons why it may be wrong altogether
+    frame_mm: tuple[float, float] | None = None  # height and width of a frame that was measured
 
     def record(self, *, date: str, source: str) -> CameraRecord:
         """What calibration.json keeps."""
@@ -76,18 +81,45 @@ def find_pose(
     size = (image.shape[1], image.shape[0])
     lens, doubt = lens_for(size, measured)
     known = measured is not None
+    sight = Sight(lab_of(image), lens, doubt, place.clock)
     if corners_px is not None:
-        solution = from_corners(corners_px, scene.board, lens, doubt)
-        return _told(solution, "corners", scene, known)
+        given = from_corners(corners_px, scene.board, lens, doubt)
+        return _settled(given, "corners", sight, scene, known=known)
     tried = []
     if scene.markers:
         try:
-            solution = from_markers(image, scene.markers, lens, doubt)
+            by_markers = from_markers(image, scene.markers, lens, doubt)
         except NotFound as error:
             tried.append(f"markers: {error}")
         else:
-            return _told(solution, "markers", scene, known)
-    raise NotFound(f"the board was not found in the picture of {place.name!r}; " + "; ".join(tried))
+            return _settled(by_markers, "markers", sight, scene, known=known)
+    looked = look_for_board(sight, scene.board)
+    if looked.pose is not None:
+        found = looked.pose
+        return _told(
+            found.solution, found.method, scene, known, found.doubts, frame_mm=found.frame_mm
+        )
+    raise NotFound(
+        f"the board was not found in the picture of {place.name!r} (tried "
+        + "; ".join((*tried, *looked.tried))
+        + "); show the whole board, evenly lit and free of pieces, check columns, ranks and clock "
+        "in table.toml, print the markers of `kiebitz mat`, or give its corners with --corners"
+    )
+
+
+def _settled(
+    rough: Solution, method: Method, sight: Sight, scene: Scene, *, known: bool
+) -> FoundPose:
+    """A pose by points; the board's own lines, where seen, decide the last millimetres."""
+    board = scene.board
+    lines = settle_on_board(rough.camera, sight, board)
+    if lines is None:
+        return _told(rough, method, scene, known)
+    apart = apart_mm(rough.camera, lines.solution.camera, board)
+    if apart > _LINES_REACH * board.lattice.pitch_mm:
+        doubt = f"the {method} and the board's own lines are {apart:.0f} mm apart"
+        return _told(rough, method, scene, known, (doubt,))
+    return _told(lines.solution, method, scene, known, lines.doubts)
 
 
 def lens_for(size: tuple[int, int], measured: LensRecord | None) -> tuple[Lens, LensDoubt]:
@@ -98,14 +130,25 @@ def lens_for(size: tuple[int, int], measured: LensRecord | None) -> tuple[Lens, 
     return lens, LensDoubt.measured(measured.focal_error)
 
 
-def _told(solution: Solution, method: Method, scene: Scene, known: bool) -> FoundPose:
-    errors = expected_errors(solution, scene.board, HEIGHTS_MM)
+def _told(
+    solution: Solution,
+    method: Method,
+    scene: Scene,
+    known: bool,
+    doubts: tuple[str, ...] = (),
+    *,
+    frame_mm: tuple[float, float] | None = None,
+) -> FoundPose:
+    errors = expected_errors(solution, scene.board, heights_of(scene.board))
+    words = in_words(errors, method, solution.rms_px, lens_known=known, doubts=doubts)
     return FoundPose(
         camera=solution.camera,
         method=method,
         rms_px=solution.rms_px,
         error_mm=errors,
-        verdict=in_words(errors, method, solution.rms_px, lens_known=known),
+        verdict=words,
         lens_method="measured" if known else "assumed",
         board_mm=corner_places_mm(scene.board),
+        doubts=doubts,
+        frame_mm=frame_mm,
     )

@@ -1,5 +1,7 @@
 """How good a pose is: its error in millimetres on the board and above it, in words."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from calibration.camera import Camera, Floats
@@ -8,6 +10,7 @@ from rules.lattice import Board
 
 HEIGHTS_MM = (0.0, 100.0)
 _DRAWS = 60
+_TALL_MM, _HIGH_MM = 180.0, 250.0
 GOOD_MM, USABLE_MM = 2.0, 5.0  # at 100 mm; a cube is about 20
 
 
@@ -40,10 +43,25 @@ def _off(other: Camera, px: Floats, places: Floats, height: float) -> float:
     return float(np.nanmax(off)) if np.isfinite(off).any() else 1e3
 
 
-def in_words(error_mm: dict[str, float], method: str, rms_px: float, *, lens_known: bool) -> str:
-    """The verdict that people read."""
-    worst = max(error_mm.values())
+def heights_of(board: Board) -> tuple[float, ...]:
+    """The heights at which errors count; 250 mm only where towers grow so high."""
+    tall = board.lattice.size_mm[2] > _TALL_MM
+    return (*HEIGHTS_MM, _HIGH_MM) if tall else HEIGHTS_MM
+
+
+def in_words(
+    error_mm: dict[str, float],
+    method: str,
+    rms_px: float,
+    *,
+    lens_known: bool,
+    doubts: Sequence[str] = (),
+) -> str:
+    """The verdict that people read; one that is doubted never begins like a good one."""
+    worst = error_mm.get("100", max(error_mm.values()))
     word = "good" if worst <= GOOD_MM else "usable" if worst <= USABLE_MM else "rough"
+    if doubts:
+        word = "DOUBTFUL, " + "; ".join(doubts)
     by = {"markers": "by its markers", "corners": "by four given corners"}.get(
         method, f"by its {method}"
     )

@@ -14,6 +14,7 @@ from calibration.fit import Fit, huber_weights, levenberg_marquardt, spread
 FOCAL_GUESS = 0.84
 UNKNOWN_LENS = (0.15, 0.010, 0.07, 0.03)
 _POSE = 6
+_WILDEST = np.array([3.0, 3, 3, 1e4, 1e4, 1e4, 1.5, 1e3, 1e3, 2, 2])
 _STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4])
 
 
@@ -106,6 +107,8 @@ def together(parts: Sequence[Evidence]) -> Evidence:
 
 def moved(camera: Camera, values: Floats) -> Camera:
     """The camera turned, shifted (about its own axes) and its lens changed by fitted values."""
+    # A search may try wild values; they only have to stay numbers that a camera can have.
+    values = np.clip(np.nan_to_num(values), -_WILDEST, _WILDEST)
     rotation = cv.rotation_of(values[:3]) @ camera.rotation
     place = camera.translation_mm + values[3:6]
     matrix, bend = camera.matrix.copy(), camera.distortion.copy()
