@@ -1,6 +1,6 @@
 """Stillness: whether anything moves where the game is played, seen by one camera.
 
-Decided apart from reading, on a small grey picture and only where board or pieces are: people
+Decided apart from reading, on a small picture and only where board or pieces are: people
 moving behind the table never count.
 """
 
@@ -8,13 +8,10 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from rules.stacks import Stacks
 from vision.frame import ImageBGR
 from vision.play_area import Mask, PlayArea
-
-Grey = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +30,7 @@ class Stillness:
     def __init__(self, area: PlayArea, settings: StillnessSettings | None = None) -> None:
         self.settings = settings or StillnessSettings()
         self._area = area
-        self._before: Grey | None = None
+        self._before: ImageBGR | None = None
         self._stacks = Stacks()
         self._mask: Mask = area.play(self._stacks)
 
@@ -45,15 +42,15 @@ class Stillness:
 
     def moving(self, small: ImageBGR) -> bool:
         """Whether something moved since the picture before; the first one counts as motion."""
-        now = np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), dtype=np.uint8)
-        before, self._before = self._before, now
+        before, self._before = self._before, small
         if before is None:
             return True
-        change = cv2.subtract(now, before, dtype=cv2.CV_16S)[self._mask]
-        if not change.size:
+        changes = cv2.subtract(small, before, dtype=cv2.CV_16S)[self._mask]
+        if not changes.size:
             return False
-        change = np.abs(change - np.int16(np.median(change)))  # exposure moves all of it alike
+        # Exposure and white balance move all of it alike.
+        change = np.abs(changes - np.median(changes, axis=0).astype(np.int16)).max(axis=1)
         noise = float(np.mean(np.minimum(change, 8))) + 0.3
         limit = max(self.settings.least_change, self.settings.noise_factor * noise)
         changed = int(np.count_nonzero(change > limit))
-        return changed > max(self.settings.least_px, self.settings.share * change.size)
+        return changed > max(self.settings.least_px, self.settings.share * len(change))

@@ -25,6 +25,7 @@ _LAYERS = (
     (0.28, 1.05),
 )  # part of the radius, brightness
 _FIXED = 4  # bits of OpenCV's sub-pixel positions
+_FAR_PX = 20_000.0  # beyond the widest picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,8 @@ def _outline(px: F64, radius: F64) -> NDArray[np.int32]:
     angle = np.linspace(0, 2 * np.pi, 17)[:-1]
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     points = np.concatenate([px[n] + radius[n] * circle for n in (0, 1)])
-    hull = cv2.convexHull(np.round(points * (1 << _FIXED)).astype(np.int32))
+    near = np.nan_to_num(np.clip(points, -_FAR_PX, _FAR_PX))  # an arm right before the lens
+    hull = cv2.convexHull(np.round(near * (1 << _FIXED)).astype(np.int32))
     return np.asarray(hull, dtype=np.int32)
 
 

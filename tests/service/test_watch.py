@@ -1,0 +1,117 @@
+"""`kiebitz watch`: a recording in, the contract's events out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rules.events import Event
+from service import cli
+from service.bench.followed import compare
+from tests.service.virtual_tables import calibrated_folder, virtual_table
+
+SCRIPT = """game = kewbz
+size = 8
+players = B Y
+
+@ scene seed=5
+B +d4B
+@ passer 2
+Y +d5Y
+@ hand 3 f6
+B +f1B
+B +c5B +d5B
+"""
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Event, ...]]:
+    """A calibrated table with a recorded game, and what really happened."""
+    table = virtual_table(SCRIPT)
+    folder = calibrated_folder(tmp_path_factory.mktemp("tables") / "kewbz", table, SCRIPT)
+    return folder, table.truth
+
+
+def watched(folder: Path, capfd: pytest.CaptureFixture[str], *words: str) -> str:
+    """What the command prints."""
+    assert cli.main(["watch", str(folder), *words]) == 0
+    return capfd.readouterr().out
+
+
+def as_event(line: str) -> Event:
+    """A printed line as the event that it was."""
+    data: dict[str, Any] = json.loads(line)
+    return Event(data.pop("event"), data.pop("t"), data)
+
+
+@pytest.mark.slow
+def test_a_recorded_game_is_followed_from_first_to_last_turn(
+    played: tuple[Path, tuple[Event, ...]], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Legal turns, one illegal turn that goes back, idle hands and passers: all told right."""
+    folder, truth = played
+    told = [as_event(line) for line in watched(folder, capfd).splitlines()]
+
+    found = compare("kewbz", truth, told, 0.3)
+    assert found.mistakes == []
+    assert (found.right, found.invented, found.flagged, found.false_flags) == (4, 0, 1, 0)
+    assert max(found.verdicts_s) < 0.5
+
+
+@pytest.mark.slow
+def test_the_same_recording_gives_the_same_bytes(
+    played: tuple[Path, tuple[Event, ...]], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing depends on the clock or on chance; watching what was recorded while watching, too."""
+    folder, _ = played
+    again = folder / "again.kiebitz"
+
+    first = watched(folder, capfd, "--record", str(again))
+
+    assert watched(folder, capfd, str(again)) == first
+
+
+@pytest.mark.slow
+def test_people_can_read_it(
+    played: tuple[Path, tuple[Event, ...]], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """`--pretty` shows turns, the board and why a turn is illegal, in the chosen language."""
+    folder, _ = played
+    text = watched(folder, capfd, "--pretty", "--language", "de")
+
+    assert "1. B +d4B  gültig" in text
+    assert "regelwidrig" in text
+    assert "a  b  c" in text
+
+
+WRONG = [
+    pytest.param(["nose=clip.mp4"], "unknown camera 'nose'", id="no such camera"),
+    pytest.param(["overhead=none.mp4"], "no file or folder", id="no such file"),
+    pytest.param(["overhead", "overhead"], "named twice", id="named twice"),
+    pytest.param(["other.kiebitz"], "no recording", id="no such recording"),
+    pytest.param(["--language", "xx"], "unknown language 'xx'", id="no such language"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("words", "said"), WRONG)
+def test_mistakes_are_told_in_a_sentence(
+    played: tuple[Path, tuple[Event, ...]],
+    capfd: pytest.CaptureFixture[str],
+    words: list[str],
+    said: str,
+) -> None:
+    """Wrong use ends with code 2 and a sentence, never with a traceback."""
+    folder, _ = played
+
+    assert cli.main(["watch", str(folder), *words]) == 2
+    assert said in capfd.readouterr().err
+
+
+def test_a_folder_without_a_table_is_told(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The sentence says how to make a table."""
+    assert cli.main(["watch", str(tmp_path)]) == 2
+    assert "kiebitz table new" in capfd.readouterr().err

@@ -1,0 +1,274 @@
+"""Following a table: when a scene is believed, and what hands, doubt and people change about it."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from calibration.camera import Camera
+from rules.cells import Cell
+from rules.lattice import Board, Lattice
+from rules.stacks import Stacks
+from vision.follow import Follower
+from vision.frame import Frame, ImageBGR
+from vision.play_area import PlayArea
+from vision.reading import Reading
+from vision.seen import Scene, Seen
+from vision.virtual.aiming import fitting_camera, lens_of
+
+FPS = 15
+SIZE = (640, 360)
+BOARD = Board(Lattice(4, 4, 3, 22.0, (20.0, 20.0, 20.0)), (12.0, 12.0, 12.0, 12.0))
+BLUE, YELLOW, WOOD, TABLE, SKIN = (
+    (150, 60, 30),
+    (30, 190, 230),
+    (140, 180, 205),
+    (90, 95, 100),
+    (120, 150, 215),
+)
+PAINT = {"B": BLUE, "Y": YELLOW}
+
+
+def camera(clock: float, height: float) -> Camera:
+    """A camera that looks at the board from an hour of the clock."""
+    corners = np.array(
+        [(x, y, z) for x in (-30, 118) for y in (-30, 118) for z in (0, 60)], dtype=float
+    )
+    lens = lens_of(SIZE, 1.0, (0.0, 0.0, 0.0, 0.0), (0.0, 0.0))
+    return fitting_camera(lens, corners, np.array([44.0, 44.0, 10.0]), clock, height, 0.0, 0.75)
+
+
+EYES = {"overhead": camera(6, 80), "side": camera(6, 40)}
+
+NOISE = [
+    np.random.default_rng(n).normal(0, 2, (SIZE[1], SIZE[0], 3)).astype(np.float32)
+    for n in range(7)
+]
+
+
+@dataclass
+class Eye:
+    """As much of a reader's camera as a follower looks at."""
+
+    camera: Camera
+    empty: ImageBGR | None = None
+
+
+@dataclass
+class Told:
+    """A reader that is told what it reads."""
+
+    stacks: Stacks = field(default_factory=Stacks)
+    unsure: dict[Cell, dict[str, float]] = field(default_factory=dict)
+    calls: int = 0
+    board: Board = BOARD
+    cameras: dict[str, Eye] = field(default_factory=lambda: {n: Eye(c) for n, c in EYES.items()})
+    letters: tuple[str, ...] = ("B", "Y")
+
+    def read(
+        self,
+        images: Mapping[str, ImageBGR],
+        *,
+        last: Stacks | None = None,
+        candidates: Sequence[Stacks] = (),
+    ) -> Reading:
+        self.calls += 1
+        return Reading(self.stacks, self.unsure)
+
+
+class Room:
+    """A table that is drawn, a reader that is told, and the follower between them."""
+
+    def __init__(self, *fine: Stacks) -> None:
+        self.reader = Told()
+        self.fine = set(fine)
+        self.follower = Follower(self.reader, explains=self.fine.__contains__)  # type: ignore[arg-type]
+        self.noise = itertools.cycle(NOISE)
+        self.areas = {name: PlayArea.of(c, BOARD) for name, c in EYES.items()}
+        self.t = 0.0
+        self.stacks = Stacks()
+        self.hand: float | None = None  # how far a hand reaches in, from 0 to 1
+        self.person: float | None = None
+        self.light = 1.0
+        self.without: set[str] = set()
+
+    def put(self, **cells: str) -> None:
+        """What stands on the table from now on, and is read."""
+        self.stacks = self.reader.stacks = Stacks.of(cells)
+
+    def wait(self, seconds: float) -> list[Seen]:
+        """Some frames of a table where only the noise moves."""
+        told: list[Seen] = []
+        for _ in range(round(seconds * FPS)):
+            self.t += 1 / FPS
+            frames = {n: Frame(self.picture(n), self.t, n) for n in EYES if n not in self.without}
+            told += self.follower.see(self.t, frames)
+        return told
+
+    def picture(self, name: str) -> ImageBGR:
+        """The drawn table as one camera sees it, with noise."""
+        seen = EYES[name]
+        image = np.full((SIZE[1], SIZE[0], 3), TABLE, dtype=np.uint8)
+        if self.person is not None:
+            x = int(self.person * SIZE[0])
+            cv2.rectangle(image, (x, 0), (x + 90, 40), (40, 40, 160), -1)
+        _plate(image, seen, -12, -12, 100, 100, WOOD)
+        for cell, stack in sorted(self.stacks.items(), key=lambda entry: -entry[0].rank):
+            for level, letter in enumerate(stack, 1):
+                own = cv2.resize(
+                    self.areas[name].units(cell, level, level).astype(np.uint8),
+                    SIZE,
+                    interpolation=cv2.INTER_NEAREST,
+                )
+                image[own > 0] = PAINT[letter]
+        if self.hand is not None:
+            _plate(image, seen, 20, -400, 55, -400 + self.hand * 460, SKIN, 30.0)
+        noisy = image * self.light + next(self.noise)
+        return np.asarray(np.clip(noisy, 0, 255), dtype=np.uint8)
+
+
+def _plate(
+    image: ImageBGR,
+    seen: Camera,
+    x0: float,
+    y0: float,
+    x1: float,
+    y1: float,
+    colour: tuple[int, int, int],
+    z: float = 0.0,
+) -> None:
+    corners = seen.project(np.array([(x0, y0, z), (x1, y0, z), (x1, y1, z), (x0, y1, z)]))
+    if np.isfinite(corners).all():
+        cv2.fillPoly(image, [np.round(corners).astype(np.int32)], colour)
+
+
+def scenes(told: list[Seen]) -> list[dict[str, str]]:
+    """The stacks of the scenes among what was told."""
+    return [seen.stacks.to_json() for seen in told if isinstance(seen, Scene)]
+
+
+def test_a_still_table_is_told_once() -> None:
+    """What stands there is told as soon as it stands still, and not again and again."""
+    room = Room(Stacks())
+
+    assert scenes(room.wait(2.0)) == [{}]
+
+
+def test_what_the_game_expects_is_told_within_a_fifth_of_a_second() -> None:
+    """One reading is enough for a scene that a legal turn leads to."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    room.put(b2="B")
+
+    assert scenes(room.wait(0.2)) == [{"b2": "B"}]
+
+
+def test_a_surprise_is_read_twice() -> None:
+    """What no rule explains is told only if a second reading, begun from nothing, agrees."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    before = room.reader.calls
+    room.put(c3="Y")
+
+    assert scenes(room.wait(0.4)) == [{"c3": "Y"}]
+    assert room.reader.calls == before + 2
+
+
+def test_nothing_is_told_while_a_hand_moves_or_rests() -> None:
+    """A hand that reaches in, even one that lies still, delays every verdict."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    told: list[Seen] = []
+    for room.hand in (0.6, 0.8, 0.9, 1.0):
+        told += room.wait(0.07)
+    room.put(b2="B")
+    told += room.wait(1.0)
+
+    assert told == []
+    room.hand = None
+    assert scenes(room.wait(0.3)) == [{"b2": "B"}]
+
+
+def test_a_hand_that_stays_hides_its_cells_only() -> None:
+    """After some seconds the rest of the board is told, with the cells under the hand as hidden."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    room.hand = 1.0
+    told = room.wait(4.0)
+
+    hidden = [seen.hidden for seen in told if isinstance(seen, Scene)]
+    assert hidden
+    assert Cell.parse("b1") in hidden[0]
+    assert Cell.parse("d4") not in hidden[0]
+
+
+def test_people_behind_the_table_never_delay() -> None:
+    """Somebody who walks through the background is no reason to wait."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    room.put(b2="B")
+    told: list[Seen] = []
+    for step in range(6):
+        room.person = step / 8
+        told += room.wait(0.07)
+
+    assert scenes(told) == [{"b2": "B"}]
+
+
+def test_another_exposure_is_no_hand() -> None:
+    """A camera that changes its exposure by a fifth delays nothing for long."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    room.light = 0.8
+    room.put(b2="B")
+
+    assert scenes(room.wait(0.5)) == [{"b2": "B"}]
+
+
+def test_cells_that_look_as_before_are_as_before() -> None:
+    """A reading that changes a cell whose pictures have not changed is not believed."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    room.put(b2="B")
+    room.reader.stacks = Stacks.of({"b2": "B", "d4": "Y"})
+
+    assert scenes(room.wait(0.5)) == [{"b2": "B"}]
+
+
+def test_doubt_is_looked_at_again_before_it_is_told() -> None:
+    """A cell that stays unsure is told after a second and a half, with its choices."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    room.put(c3="Y")
+    room.reader.unsure = {Cell.parse("c3"): {"Y": 0.6, "B": 0.4}}
+
+    assert room.wait(1.2) == []
+    told = [seen for seen in room.wait(1.0) if isinstance(seen, Scene)]
+    assert told
+    assert set(told[0].unsure) == {Cell.parse("c3")}
+
+
+def test_one_camera_is_enough_when_the_other_is_gone() -> None:
+    """A camera that sends nothing is left out; the other goes on."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    room.without = {"side"}
+    room.wait(1.0)
+    room.put(b2="B")
+
+    assert scenes(room.wait(0.5)) == [{"b2": "B"}]
+
+
+def test_the_same_frames_give_the_same_scenes() -> None:
+    """Two followers of the same recording agree in every number."""
+
+    def run() -> list[tuple[float, dict[str, str]]]:
+        room = Room(Stacks(), Stacks.of({"b2": "B"}))
+        told = room.wait(1.0)
+        room.put(b2="B")
+        told += room.wait(1.0)
+        return [(seen.t, seen.stacks.to_json()) for seen in told if isinstance(seen, Scene)]
+
+    assert run() == run()
