@@ -21,7 +21,7 @@ Rivals = dict[Colours, float]  # other stacks, with what the score would gain by
 class CertaintySettings:
     """The curve from differences of score to probabilities."""
 
-    sharpness: float = 0.5  # log-odds for a difference of one
+    sharpness: float = 0.28  # log-odds for a difference of one
     least_doubt: float = 2e-5  # no cell is surer than this
     seen_weight: float = 1.0  # a unit in sight of less (in full rays) counts as unseen
     hidden_occupied: float = 0.15  # how often something stands where nobody sees it

@@ -99,11 +99,11 @@ class Reader:
         start = self._empty() if anchor is None else anchor
         position = Position(self._evidence(looks), start, anchor)
         propose(position, [self._state(stacks) for stacks in candidates])
-        placing = self._search(position)
+        placing = self._search(position, thorough=last is None)
         if last is None:
             # The pieces themselves tell how they look in this light.
             position = self._adapted(position, looks)
-            placing = self._search(position, placing)
+            placing = self._search(position, placing, thorough=False)
         gains = position.columns_gain()
         found = time.perf_counter()
         doubts = Doubts(position, gains, self.settings.certainty)
@@ -142,16 +142,18 @@ class Reader:
         ]
         return Evidence(views, self.lattice, len(self.letters), self._search_settings)
 
-    def _search(self, position: Position, before: Placing | None = None) -> Placing | None:
+    def _search(
+        self, position: Position, before: Placing | None = None, *, thorough: bool = True
+    ) -> Placing | None:
         """Finds the best state; where it consists of whole pieces, returns these."""
         if self._kit is None:
             few = len(position.sights) == 1
-            shake(position, climb(position), tries=16 if few else 8)
+            shake(position, climb(position), tries=(16 if few else 6) if thorough else 3)
             return None
         pieces = before.pieces() if before else pieces_in(position, self._kit)
         placing = Placing(self._kit, position, self.settings.placing, pieces)
         placing.climb()
-        placing.shake(tries=8)
+        placing.shake(tries=8 if thorough else 2)
         return placing
 
     def _adapted(self, position: Position, looks: Mapping[str, RayLooks]) -> Position:

@@ -8,7 +8,7 @@ from vision.evidence import ColumnGains, State
 from vision.position import Position, Stack
 
 SUSPECT = 2.5  # columns that explain their pixels better than this are left alone
-REACH = 120.0  # stacks that promise so much less are not tried
+REACH = 500.0  # stacks that promise so much less are not tried
 Wish = tuple[float, int, Stack]  # the gain, the column, its better stack
 
 
@@ -72,6 +72,7 @@ def shake(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
             climb(position, sweeps=4, frozen=(column,))
             climb(position, sweeps=2)
             if position.score > score + 0.05:
+                done = {column}
                 break
             position.restore(kept)
         gains = position.columns_gain()
