@@ -105,7 +105,7 @@ def handle(stacks: Stacks, changes: Iterable[Change], player: str) -> Handled:
                 fresh = True
         last = change
     after = Stacks({**stacks, **standing})
-    restored = {c for c in strange if after.get(c) == stacks.get(c) and c not in (*added, *taken)}
+    restored = {cell for cell in strange if after.get(cell) == stacks.get(cell)}
     return Handled(
         tuple(added),
         tuple(taken),
