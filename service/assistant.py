@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from rules.registry import find_game
 from rules.stacks import Stacks
 from service.api.context import Server
 from service.errors import BadRequest, NoEvidence, NotFound, NotNow
+from service.follower import ImageBGR, TableFollower
 from service.inputs import Json
 from service.session import GameSession
 from service.sessions import Table as Live
@@ -33,6 +35,7 @@ from vision.virtual.scene import Kind
 from vision.virtual.studio import colour_pieces
 
 _PATIENCE_S = 120
+_WAKING_S = 6.0
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
 _SOURCE = re.compile(r"(\d{1,2}|phone|https?://\S{3,300}|rtsps?://\S{3,300})\Z")
 
@@ -160,11 +163,8 @@ def _calibrate(
     with tempfile.TemporaryDirectory() as pictures:
         given = []
         for camera in cameras:
-            picture = follower.picture(camera)
-            if picture is None:
-                raise NoEvidence(f"the camera {camera!r} has sent no picture yet")
             file = Path(pictures) / f"{camera}.png"
-            write_image(file, picture.image)
+            write_image(file, _picture(follower, camera))
             given.append(f"{camera}={file}")
         command = [sys.executable, "-m", "service.cli", "calibrate", *words, str(folder)]
         told = _run([*command, *given, *more], Path(pictures))
@@ -173,6 +173,17 @@ def _calibrate(
         again = table_follower(server, live.session.id, folder, table)
         server.sessions.feed(live.session.id, again)
     return told
+
+
+def _picture(follower: TableFollower, camera: str) -> ImageBGR:
+    """The newest picture; a camera that has just been opened is given some seconds."""
+    end = time.monotonic() + _WAKING_S
+    while time.monotonic() < end:
+        picture = follower.picture(camera)
+        if picture is not None:
+            return picture.image
+        time.sleep(0.05)
+    raise NoEvidence(f"the camera {camera!r} has sent no picture yet")
 
 
 def _run(command: Sequence[str], pictures: Path) -> Told:

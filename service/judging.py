@@ -8,16 +8,17 @@ from rules.events import Event
 from rules.referee import Referee
 from rules.sentences import LANGUAGES, catalogue, sentence
 from rules.stacks import Stacks
+from service.colour_words import Names
 from service.inputs import Input, Json
 
-NOBODY: Mapping[str, str] = {}
+NOBODY: Names = {}
 _PEOPLE = ("player", "winner")  # facts that are ids of players
 
 
-def judge_input(referee: Referee, one: Input, names: Mapping[str, str] = NOBODY) -> list[Json]:
+def judge_input(referee: Referee, one: Input, names: Names = NOBODY) -> list[Json]:
     """Hand one input of the log to the referee; raises RulesError where it makes no sense.
 
-    `names` are the players' own, by id; sentences use them.
+    `names` tell what to call the players in sentences.
     """
     events = [translated(event.as_dict(), names) for event in _told(referee, one)]
     if one.what == "observed":
@@ -60,7 +61,7 @@ def _settled(one: Input) -> Json:
     return told
 
 
-def translated(event: Json, names: Mapping[str, str] = NOBODY) -> Json:
+def translated(event: Json, names: Names = NOBODY) -> Json:
     """The event with every sentence in all languages, as `says` beside `say`."""
     if "breaks" in event:
         breaks = [_translated(broken, broken["rule"], names) for broken in event["breaks"]]
@@ -83,11 +84,12 @@ def camera_event(camera: str, state: str, why: str) -> Json:
     return {**event, "say": says["en"], "says": says}
 
 
-def _translated(told: Json, code: str, names: Mapping[str, str]) -> Json:
+def _translated(told: Json, code: str, names: Names) -> Json:
     cells = [Cell.parse(name) for name in told.get("cells", ())]
-    facts = {
-        key: names.get(value, value) if key in _PEOPLE else value
-        for key, value in told.get("facts", {}).items()
-    }
-    says = {language: sentence(code, language, cells, facts) for language in LANGUAGES}
+    given = told.get("facts", {})
+    says = {}
+    for language in LANGUAGES:
+        people = names.get(language, {})
+        facts = {k: people.get(v, v) if k in _PEOPLE else v for k, v in given.items()}
+        says[language] = sentence(code, language, cells, facts)
     return {**told, "says": says}

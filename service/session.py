@@ -13,6 +13,7 @@ from rules.errors import NotationError, RulesError
 from rules.game import Game
 from rules.referee import Referee
 from rules.stacks import Stacks
+from service.colour_words import names_of
 from service.errors import BadRequest, NotNow
 from service.follower import Seen
 from service.inputs import Input, Json, Misread, What, effective, understood
@@ -48,7 +49,9 @@ class GameSession:
         self._clock = clock
         kept = store.session(session)
         self._created = kept.created
-        self._names = {p["id"]: p["name"] for p in kept.setup.get("players", ()) if p.get("name")}
+        given = {p["id"]: p.get("name") or "" for p in kept.setup.get("players", ())}
+        players = {player: given.get(player, "") for player in game.players}
+        self._names = names_of(players, {**game.spec.colours, **kept.setup.get("colours", {})})
         self._inputs: list[Input] = []
         self._misread: dict[str, Misread] = {}
         self._lock = threading.RLock()

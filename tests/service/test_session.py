@@ -137,6 +137,17 @@ class TestPlaying:
         assert set(said) == {"en", "de", "fr", "es", "nl"}
         assert len(set(said.values())) == 5
 
+    def test_sentences_name_players_by_their_colour(self, session: GameSession) -> None:
+        """Nobody knows who B is; everybody knows who Blue is, in his own language."""
+        see(session)
+        see(session, d4="B")
+        see(session, d4="B", d5="B")
+
+        says = session.state.turns[-1]["breaks"][0]["says"]
+
+        assert "Yellow" in says["en"] or "Blue" in says["en"]
+        assert "Gelb" in says["de"] or "Blau" in says["de"]
+
     def test_undo_takes_the_last_turn_out(self, session: GameSession) -> None:
         """The record loses its last turn; nothing is judged until the table shows that."""
         play(session)

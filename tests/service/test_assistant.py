@@ -1,0 +1,136 @@
+"""The set-up assistant, end to end: from nothing to a judged turn with one phone camera."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rules.registry import find_game
+from rules.stacks import Stacks
+from service.pictures import jpeg_of
+from tests.service.conftest import API, Room
+from vision.frame import ImageBGR
+from vision.virtual.scene import Kind, Scene
+from vision.virtual.studio import Studio
+
+CAMERA = "overhead"
+BODY = {
+    "folder": "kitchen",
+    "game": "kewbz",
+    "players": [{"id": "B", "name": "Ada"}, {"id": "Y", "name": "Bo"}],
+    "first": "B",
+    "cameras": {CAMERA: {"source": "phone", "clock": 6}},
+}
+
+
+class Phone:
+    """A phone that sends what it sees, ten times a second."""
+
+    def __init__(self, take: Callable[[bytes, int], str | None]) -> None:
+        self._take = take
+        self._picture = b""
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def see(self, image: ImageBGR) -> None:
+        """From now on this is before the phone."""
+        self._picture = jpeg_of(image, 95)
+        time.sleep(0.6)
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.1):
+            if self._picture:
+                self._take(self._picture, 10**7)
+
+    def close(self) -> None:
+        """Put the phone away."""
+        self._stop.set()
+        self._thread.join()
+
+
+@pytest.fixture
+def studio() -> Studio:
+    """A virtual table that takes the pictures."""
+    return Studio(Scene.from_seed(3, Kind.of(find_game("kewbz")), rig="two"))
+
+
+@pytest.fixture
+def phone(room: Room) -> Iterator[Phone]:
+    """The table of the assistant, with its phone."""
+    made = room.host.post(f"{API}/tables", json=BODY)
+    assert made.status_code == 201, made.text
+    room.session = made.json()["id"]
+    phone = Phone(room.server.phones[(room.session, CAMERA)].take)
+    yield phone
+    phone.close()
+
+
+def eventually(get: Callable[[], Any], wanted: Callable[[Any], bool], seconds: float = 40) -> Any:
+    """What comes within some seconds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = get()
+        if wanted(found):
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"it did not come; the last was {found!r}")
+
+
+@pytest.mark.slow
+def test_from_nothing_to_a_judged_turn(room: Room, phone: Phone, studio: Studio) -> None:
+    """Table, four corners, colours, and the first turn is read and judged."""
+    camera = studio.scene.cameras[CAMERA]
+    size = 8 * 22.0
+    outer = np.array([[0, 0, 0], [size, 0, 0], [size, size, 0], [0, size, 0]], dtype=float)
+    corners = camera.project(outer).tolist()
+    phone.see(studio.empty()[CAMERA])
+    eventually(
+        lambda: room.host.get(room.url(f"/cameras/{CAMERA}.jpg")).status_code, lambda s: s == 200
+    )
+
+    posed = room.host.post(room.url(f"/cameras/{CAMERA}/pose"), json={"corners": corners}).json()
+    known = room.host.get(room.url("/colours")).json()
+    phone.see(studio.still(Stacks.of(known), spare=False)[CAMERA])
+    learned = room.host.post(room.url("/colours"), json={"stacks": known}).json()
+    phone.see(studio.empty()[CAMERA])
+
+    assert posed["good"], posed["text"]
+    assert learned.get("good"), learned
+    state = lambda: room.host.get(room.url()).json()["state"]  # noqa: E731
+    eventually(state, lambda s: s["phase"] == "play")
+    phone.see(studio.still(Stacks.of({"d4": "B"}))[CAMERA])
+    played = eventually(state, lambda s: s["turns"])
+    assert played["turns"][0]["move"] == "+d4B"
+    assert room.host.get(f"{API}/tables").json() == ["kitchen"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"folder": "../../etc"}, "folder"),
+        ({"cameras": {}}, "cameras"),
+        ({"cameras": {"a": {"source": "/etc/passwd"}}}, "no camera"),
+        ({"cameras": {"a": {"source": "virtual:x.txt"}}}, "no camera"),
+        ({"game": "chess"}, "unknown game"),
+    ],
+    ids=["folder", "no-camera", "file", "virtual", "game"],
+)
+def test_tables_stay_in_their_place(room: Room, change: dict[str, Any], says: str) -> None:
+    """Neither folders elsewhere nor files of this machine can be named from a page."""
+    answer = room.host.post(f"{API}/tables", json={**BODY, **change})
+
+    assert answer.status_code == 422
+    assert says in answer.json()["error"]
+
+
+def test_guests_set_nothing_up(room: Room) -> None:
+    """Tables and calibration are the host's."""
+    for role in ("player", "onlooker", "camera"):
+        guest = room.guest(role, "B" if role == "player" else None)
+        assert guest.get(f"{API}/tables").status_code == 403
+        assert guest.post(f"{API}/tables", json=BODY).status_code == 403
+        assert guest.post(room.url("/cameras/a/pose"), json={}).status_code == 403
