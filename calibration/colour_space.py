@@ -13,6 +13,9 @@ DARKEST = 0.006  # added to the light, so that the noise of black does not becom
 CLIPPED_BYTE = 251  # at this value or above a channel says only "at least"
 
 
+_SHARES_OF_LIGHT = np.geomspace(1e-3, 8.0, 120).astype(np.float32)
+
+
 def linear_light(byte_values: ArrayLike) -> NDArray[np.float64]:
     """Light between 0 and 1 of sRGB values between 0 and 255."""
     v = np.asarray(byte_values, dtype=np.float64) / 255.0
@@ -28,6 +31,7 @@ AXES = np.array(
     ],
     dtype=np.float32,
 )
+_BACK = np.linalg.inv(AXES).astype(np.float32)
 _LIGHT_OF_BYTE = linear_light(np.arange(256)).astype(np.float32)
 _LOG_OF_BYTE = np.log(linear_light(np.arange(256)) + DARKEST).astype(np.float32)
 _SHARES = (_LOG_OF_BYTE[None, :, None] * AXES.T[:, None, :]).astype(np.float32)  # (3, 256, 3)
@@ -55,7 +59,7 @@ def of_light(light: Floats32) -> Floats32:
 
 def gains_of(change: Floats32) -> Floats32:
     """The factor for each channel that a change of light, given in this space, means."""
-    return np.asarray(np.exp(change @ np.linalg.inv(AXES).T), dtype=np.float32)
+    return np.asarray(np.exp(change @ _BACK.T), dtype=np.float32)
 
 
 def hue_when_darker(place: Floats32, brightness: Floats32) -> Floats32:
@@ -64,10 +68,9 @@ def hue_when_darker(place: Floats32, brightness: Floats32) -> Floats32:
     Half the light is half of every channel, but the small constant under the logarithm draws the
     hue of dark things towards grey.
     """
-    lit = np.exp(np.linalg.inv(AXES) @ place) - DARKEST
+    lit = np.exp(_BACK @ place) - DARKEST
     lit = np.maximum(lit, 1e-4)
-    share = np.geomspace(1e-3, 8.0, 200)
-    curve = of_light((share[:, None] * lit[None]).astype(np.float32))
+    curve = of_light((_SHARES_OF_LIGHT[:, None] * lit[None]).astype(np.float32))
     return np.stack(
         [np.interp(brightness, curve[:, 0], curve[:, axis]) for axis in (1, 2)], axis=1
     ).astype(np.float32)

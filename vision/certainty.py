@@ -4,7 +4,7 @@ Scores of rays are not independent, so a difference of one is worth less than on
 log-odds; how much less was fitted on pictures with known positions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,16 +76,27 @@ class Doubts:
     """The doubt about every column, all others taken as they are read."""
 
     def __init__(
-        self, position: Position, gains: ColumnGains, settings: CertaintySettings
+        self,
+        position: Position,
+        gains: ColumnGains,
+        settings: CertaintySettings,
+        only: Collection[int] | None = None,
     ) -> None:
+        """`only`: columns that can have changed; nothing is known of the others then."""
         self._position = position
         self._settings = settings
         self._in_sight = position.sight().reshape(-1, position.levels)
         hold = position.evidence.settings.change_cost
         self._rivals = [
             rivals(gains, c, self._stack(c), settings.reach, self._last(c), hold)
+            if only is None or c in only
+            else {}
             for c in range(position.evidence.columns)
         ]
+
+    def look_at(self, position: Position) -> None:
+        """Goes on with another copy of the position."""
+        self._position = position
 
     def suspects(self) -> list[int]:
         """Columns on which something else is not out of the question, the most doubtful first."""

@@ -102,6 +102,11 @@ class RayTable:
             return zone
         return np.where(self._upright[entries] & (zone < 3), EITHER, zone).astype(np.int32)
 
+    def columns_of(self, rays: NDArray[np.int64]) -> set[int]:
+        """The columns that any of these rays pass."""
+        units = self.matrix_unit[rays]
+        return set(np.unique(units[units < self.unit[-1]] // self.lattice.levels).tolist())
+
     def rays_of(self, columns: Iterable[int]) -> NDArray[np.int32]:
         """The rays that pass any of these columns."""
         key = frozenset(columns)
@@ -121,6 +126,21 @@ class RayTable:
         many = self.configuration_start[rays + 1] - start
         ahead = np.cumsum(many) - many
         return np.repeat(start - ahead, many) + np.arange(int(many.sum()))
+
+    def densities_of(
+        self, rays: NDArray[np.int64], piece: Floats32
+    ) -> tuple[NDArray[np.int32], Floats32, NDArray[np.int32]]:
+        """The entries of some rays, their densities (C, m), and which of the rays each is of.
+
+        `piece` (C, F, m) holds the densities of these rays alone.
+        """
+        matrix = self.matrix[rays]
+        row, slot = np.nonzero(matrix < len(self.rays.unit))
+        entries = matrix[row, slot]
+        share = self.rays.share[entries]
+        one = piece[:, self.rays.face[entries], row]
+        two = piece[:, self.rays.other[entries], row]
+        return entries, one * share + two * (1 - share), row.astype(np.int32)
 
     def entry_densities(self, piece: Floats32) -> Floats32:
         """Density (C, E) of each entry, for each colour."""

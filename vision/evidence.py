@@ -57,6 +57,7 @@ class View:
     behind_edge: Floats32  # (N,)
     edges: Floats32  # (Z, N) for every zone
     weight: Floats32  # (N,) of a ray's logarithm in the score
+    scale: np.float32  # of the weights
     sharp: Floats32  # (N,) how much of a ray is worth anything: less where it is clipped
 
     @staticmethod
@@ -73,8 +74,24 @@ class View:
             looks.nothing_edge,
             looks.edge,
             looks.weight * np.float32(settings.weight),
+            np.float32(settings.weight),
             looks.weight,
         )
+
+    def renew(self, rays: NDArray[np.int64], looks: RayLooks) -> None:
+        """Takes over what some rays show now."""
+        table = self.table
+        entries, densities, row = table.densities_of(rays, looks.piece)
+        self.entry[:, entries] = densities
+        self.best_entry[entries] = densities.max(axis=0)
+        zone = table.edge_index[entries] // table.count
+        joined = table.joined_index[entries] // table.count
+        self.entry_edge[entries] = looks.edge[zone, row]
+        self.joined_edge[entries] = looks.edge[joined, row]
+        self.edges[:, rays] = looks.edge
+        self.behind[rays], self.behind_edge[rays] = looks.nothing, looks.nothing_edge
+        self.sharp[rays] = looks.weight
+        self.weight[rays] = looks.weight * self.scale
 
 
 def _with_none(values: Floats32) -> Floats32:

@@ -145,24 +145,41 @@ class EyeLooks:
         good &= (now.max(axis=-1) > 20) & (self._coarse.max(axis=-1) > 20)
         return light_mode((log_colours(now) - log_colours(self._coarse))[good])
 
+    def pixels(self, image: ImageBGR) -> tuple[ImageBGR, ImageBGR]:
+        """The picture, a little smoothed where it is needed, and its sampled pixels (N, 3)."""
+        smooth = image
+        if len(self._rays.px):
+            (x0, y0), (x1, y1) = self._rays.px.min(axis=0), self._rays.px.max(axis=0)
+            part = (slice(max(y0 - 6, 0), y1 + 7), slice(max(x0 - 6, 0), x1 + 7))
+            smooth = np.empty_like(image)
+            smooth[part] = cv2.blur(image[part], (3, 3))
+        return smooth, smooth[self.at]
+
     def read(self, image: ImageBGR, change: Floats32 | None = None) -> RayLooks:
         """The densities of one picture."""
-        cfg = self._settings
-        smooth = cv2.blur(image, (3, 3))
-        pixels = smooth[self.at]
         if change is None:
             change = self.change_of_light(image)
+        every = np.arange(len(self._rays.px))
+        return self.read_some(self.pixels(image)[0], every, change, self._eye.colours)
+
+    def read_some(
+        self, smooth: ImageBGR, some: NDArray[np.int64], change: Floats32, colours: CameraColours
+    ) -> RayLooks:
+        """The densities of some rays of a smoothed picture, under a known change of light."""
+        cfg = self._settings
+        px = self._rays.px[some]
+        pixels = smooth[px[:, 1], px[:, 0]]
         light = light_of(pixels) / gains_of(change)
         values = of_light(light)
-        even = of_light(light * self._dimming)
-        contrast = np.digitize(_contrast(smooth, self._rays.px), CONTRASTS)
+        even = of_light(light * self._dimming[some])
+        contrast = np.digitize(_contrast(smooth, px), CONTRASTS)
         noise = (cfg.noise * np.exp(-values[:, 0])) ** 2
-        piece = self._pieces(even, self._eye.colours)
+        piece = self._pieces(even, colours)
         return RayLooks(
             piece=piece,
-            nothing=self._in_the_room(self._nothing(values, light, noise), piece),
+            nothing=self._in_the_room(self._nothing(values, light, noise, some), piece, some),
             edge=_ON_PIECE[:, contrast],
-            nothing_edge=self._edge_of_nothing[np.arange(len(contrast)), contrast],
+            nothing_edge=self._edge_of_nothing[some, contrast],
             weight=np.array(cfg.clip_weight, dtype=np.float32)[clipped_channels(pixels)],
             change=change,
             light=light,
@@ -215,25 +232,29 @@ class EyeLooks:
         found += cfg.anything * cfg.anything_density
         return found
 
-    def _in_the_room(self, nothing: Floats32, piece: Floats32) -> Floats32:
+    def _in_the_room(
+        self, nothing: Floats32, piece: Floats32, some: NDArray[np.int64]
+    ) -> Floats32:
         """Rays that end in the room may show anything there, also somebody dressed like a piece."""
         cfg = self._settings
-        moving = ~self._rays.on_board
+        moving = ~self._rays.on_board[some]
         best = piece[:, self._faces][:, :, moving].max(axis=(0, 1))
         found = nothing.copy()
         found[moving] = (1 - cfg.room_moves) * found[moving] + cfg.room_moves * cfg.room_alike * best
         return found
 
-    def _nothing(self, values: Floats32, light: Floats32, noise: Floats32) -> Floats32:
+    def _nothing(
+        self, values: Floats32, light: Floats32, noise: Floats32, some: NDArray[np.int64]
+    ) -> Floats32:
         cfg = self._settings
         even = cfg.anything * cfg.anything_density
         if self._empty is None:
             return np.full(len(values), even, dtype=np.float32)
-        off = values[:, 0] - self._empty[:, 0]
-        share = np.minimum((light.mean(axis=1) + 1e-4) / self._empty_mean, 4.0)
-        expected = of_light(self._empty_light * share[:, None])
+        off = values[:, 0] - self._empty[some, 0]
+        share = np.minimum((light.mean(axis=1) + 1e-4) / self._empty_mean[some], 4.0)
+        expected = of_light(self._empty_light[some] * share[:, None])
         far_hue = ((values - expected)[:, 1:] ** 2).sum(axis=1)
-        bright, hue = self._empty_spread
+        bright, hue = (spread[some] for spread in self._empty_spread)
         lit = _density(
             off,
             far_hue,

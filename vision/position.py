@@ -3,7 +3,8 @@
 A change of one column concerns only the rays that pass it; everything else is kept.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,13 @@ class _Mixed:
         self.through = np.ones(entries, dtype=np.float32)
         self.after = np.zeros(entries, dtype=np.float32)
         self.total = np.ones(table.count, dtype=np.float32)
+
+    def copy(self) -> "_Mixed":
+        """The same densities on their own."""
+        twin = copy(self)
+        for name in ("before", "through", "after", "total"):
+            setattr(twin, name, getattr(self, name).copy())
+        return twin
 
     def all(self, table: RayTable, own: Floats32, part: Floats32, behind: Floats32) -> None:
         """Mixes all rays; `own` and `part` are the entries' densities and parts, 0 where empty."""
@@ -107,6 +115,14 @@ class Sight:
             whole[at] = values
             spread.append(whole.reshape(colour.shape))
         return spread[0], spread[1], spread[2], spread[3]
+
+    def copy(self) -> "Sight":
+        """The same on its own; the evidence is shared."""
+        twin = copy(self)
+        twin.colour, twin.edge = self.colour.copy(), self.edge.copy()
+        twin.logs = self.logs.copy()
+        twin.gains = None if self.gains is None else self.gains.copy()
+        return twin
 
     def refresh(self) -> None:
         """Mixes all rays anew after the entries' parts changed."""
@@ -225,6 +241,23 @@ class Position:
         """Counts the score anew."""
         explained = sum(float(s.view.weight @ s.logs) for s in self.sights)
         self.score = explained - self._cost(self.state)
+
+    def renew(self, rays: Sequence[NDArray[np.int64]], anchor: State) -> None:
+        """Reads some rays of each camera anew, after their evidence changed."""
+        self.anchor = anchor.reshape(-1, self.levels)
+        for sight, own in zip(self.sights, rays, strict=True):
+            some = own.astype(np.int32)
+            sight.change(self.state, some)
+            if self._sums is not None:
+                self._sums += sight.gain_sums(some)
+        self.sum_up()
+
+    def copy(self) -> "Position":
+        """The same position on its own; its evidence is shared."""
+        twin = copy(self)
+        twin.sights = [sight.copy() for sight in self.sights]
+        twin._sums = None if self._sums is None else self._sums.copy()
+        return twin
 
     def stack(self, column: int) -> Stack:
         """The colours of one column from below."""

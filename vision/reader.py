@@ -8,8 +8,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import cv2
 import numpy as np
+from numpy.typing import NDArray
 
+from calibration.colour import CameraColours
+from calibration.colour_space import Floats32
 from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.pieces import KitPiece
@@ -28,6 +32,8 @@ from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
 from vision.search import climb, propose, shake
 
+CHANGED = 6  # of 255: smaller differences of a pixel are noise
+MUCH = 0.5  # with a larger share of changed pixels everything is read anew
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
 
@@ -42,6 +48,16 @@ class ReaderSettings:
     adapt: AdaptSettings = field(default_factory=AdaptSettings)
     nudge: NudgeSettings = field(default_factory=NudgeSettings)
     certainty: CertaintySettings = field(default_factory=CertaintySettings)
+
+
+@dataclass(slots=True, eq=False)
+class _Memory:
+    """The last reading, from which the next one begins where little has changed."""
+
+    pixels: dict[str, ImageBGR]  # (N, 3) as they were taken into account
+    changes: dict[str, Floats32]
+    position: Position
+    cells: list[CellDoubt]
 
 
 class Reader:
@@ -75,6 +91,8 @@ class Reader:
         self._whole = one_colour_stacks or self._kit is not None
         self._tables: dict[str, RayTable] = {}
         self._looks: dict[str, EyeLooks] = {}
+        self._learned: dict[str, CameraColours] = {}
+        self._memory: _Memory | None = None
         for name, eye in cameras.items():
             rays = sample_rays(eye.camera, board, self.settings.rays)
             self._tables[name] = RayTable(rays, self.lattice)
@@ -93,48 +111,118 @@ class Reader:
         both are where the search begins, and what is believed of places that nobody sees.
         """
         begin = time.perf_counter()
-        looks = self._look(images)
-        seen = time.perf_counter()
+        states = [self._state(stacks) for stacks in candidates]
+        if last is not None and self._kit is None:
+            reading = self._read_again(images, last, states)
+            if reading is not None:
+                return replace(reading, ms=_since(begin))
+        looks = self._look(images, learned=last is not None)
         anchor = None if last is None else self._state(last)
         start = self._empty() if anchor is None else anchor
         position = Position(self._evidence(looks), start, anchor)
-        propose(position, [self._state(stacks) for stacks in candidates])
+        propose(position, states)
         placing = self._search(position, thorough=last is None)
         if last is None:
             # The pieces themselves tell how they look in this light.
             position = self._adapted(position, looks)
             placing = self._search(position, placing, thorough=False)
-        gains = position.columns_gain()
-        found = time.perf_counter()
-        doubts = Doubts(position, gains, self.settings.certainty)
+        doubts = Doubts(position, position.columns_gain(), self.settings.certainty)
         if placing is not None:
             doubts.take(placing.rivals())
-        elif suspects := doubts.suspects():
-            nudge(position, self.settings.nudge)
-            doubts.settle(suspects)
-            if self._blocks:
-                pair_up(position, doubts)
-        reading = self._reading(doubts.cells(), position, last)
-        end = time.perf_counter()
-        return Reading(
-            **reading,
-            ms={
-                "looks": (seen - begin) * 1e3,
-                "search": (found - seen) * 1e3,
-                "certainty": (end - found) * 1e3,
-                "total": (end - begin) * 1e3,
-            },
-            score=position.score,
-        )
+        told = self._settled(position, doubts)
+        cells = doubts.cells()
+        self._remember(images, looks, position, told, cells)
+        return replace(self._reading(cells, told, last), ms=_since(begin), score=told.score)
 
-    def _look(self, images: Mapping[str, ImageBGR]) -> dict[str, RayLooks]:
+    def _settled(self, position: Position, doubts: Doubts) -> Position:
+        """The position after doubtful columns were tried exactly, on a copy."""
+        suspects = doubts.suspects() if self._kit is None else []
+        if not suspects:
+            return position
+        told = position.copy()
+        doubts.look_at(told)
+        nudge(told, self.settings.nudge)
+        doubts.settle(suspects)
+        if self._blocks:
+            pair_up(told, doubts)
+        return told
+
+    def _remember(
+        self,
+        images: Mapping[str, ImageBGR],
+        looks: Mapping[str, RayLooks],
+        position: Position,
+        told: Position,
+        cells: list[CellDoubt],
+    ) -> None:
+        """Keeps what the next reading can begin from; colours follow what was read."""
+        position.change(position.differing(told.state[:-1]))
+        pixels = {name: self._looks[name].pixels(images[name])[1] for name in looks}
+        changes = {name: own.change for name, own in looks.items()}
+        if sum(cell.chances[0] > SURE for cell in cells) > 0.9 * len(cells):
+            for (name, own), sight in zip(looks.items(), told.sights, strict=True):
+                eye = self.cameras[name]
+                self._learned[name] = adapted(sight, own.values, eye.colours, self.settings.adapt)
+        self._memory = _Memory(pixels, changes, position, cells)
+
+    def _read_again(
+        self, images: Mapping[str, ImageBGR], last: Stacks, states: Sequence[State]
+    ) -> Reading | None:
+        """Reads only what changed since the last reading; None where that is too much."""
+        memory = self._memory
+        if memory is None or set(memory.pixels) != set(images) & set(self.cameras):
+            return None
+        state = self._state(last)
+        position = memory.position
+        if not np.array_equal(state, position.state[:-1]):
+            return None
+        changed: list[NDArray[np.int64]] = []
+        columns: set[int] = set()
+        smooths: list[ImageBGR] = []
+        for name, before in memory.pixels.items():
+            smooth, pixels = self._looks[name].pixels(self._fitting(name, images[name]))
+            off = cv2.absdiff(pixels, before).max(axis=1) > CHANGED
+            if off.mean() > MUCH:
+                return None
+            changed.append(np.flatnonzero(off))
+            smooths.append(smooth)
+        for sight, (name, before), some, smooth in zip(
+            position.sights, memory.pixels.items(), changed, smooths, strict=True
+        ):
+            px = sight.table.rays.px[some]
+            before[some] = smooth[px[:, 1], px[:, 0]]
+            colours = self._learned.get(name, self.cameras[name].colours)
+            looks = self._looks[name].read_some(smooth, some, memory.changes[name], colours)
+            sight.view.renew(some, looks)
+            columns |= sight.table.columns_of(some)
+        position.renew(changed, state)
+        propose(position, states)
+        gains = climb(position)
+        columns |= set(position.differing(state))
+        doubts = Doubts(position, gains, self.settings.certainty, columns)
+        told = self._settled(position, doubts)
+        columns |= set(told.differing(state))
+        for column in columns:
+            memory.cells[column] = doubts.cell(column)
+        position.change(position.differing(told.state[:-1]))
+        return replace(self._reading(memory.cells, told, last), score=told.score)
+
+    def _look(
+        self, images: Mapping[str, ImageBGR], *, learned: bool = False
+    ) -> dict[str, RayLooks]:
         known = [name for name in self.cameras if name in images]
         if not known:
             raise NoPicture(
                 f"no picture of the cameras {', '.join(self.cameras)}; "
                 "give one picture of at least one of them"
             )
-        return {name: self._looks[name].read(self._fitting(name, images[name])) for name in known}
+        found: dict[str, RayLooks] = {}
+        for name in known:
+            own = self._looks[name].read(self._fitting(name, images[name]))
+            if learned and name in self._learned:
+                own = self._looks[name].again(own, self._learned[name])
+            found[name] = own
+        return found
 
     def _evidence(self, looks: Mapping[str, RayLooks]) -> Evidence:
         views = [
@@ -197,7 +285,7 @@ class Reader:
 
     def _reading(
         self, cells: Sequence[CellDoubt], position: Position, last: Stacks | None
-    ) -> dict[str, object]:
+    ) -> Reading:
         columns = self.lattice.columns
         stacks: dict[Cell, str] = {}
         unsure: dict[Cell, dict[str, float]] = {}
@@ -220,13 +308,13 @@ class Reader:
                 unsure[cell] = _shares(texts, doubt.chances)
             else:
                 log_sure += math.log(doubt.chances[0])
-        return {
-            "stacks": Stacks(stacks),
-            "unsure": unsure,
-            "inferred": frozenset(inferred),
-            "hidden": frozenset(hidden),
-            "certainty": math.exp(log_sure),
-        }
+        return Reading(
+            stacks=Stacks(stacks),
+            unsure=unsure,
+            inferred=frozenset(inferred),
+            hidden=frozenset(hidden),
+            certainty=math.exp(log_sure),
+        )
 
     def _text(
         self, stack: Sequence[int], cell: Cell, last: Stacks | None, inferred: set[Unit] | None
@@ -256,6 +344,10 @@ class Reader:
                 inferred.add(Unit(cell, k + 1))
             letters += letter
         return letters
+
+
+def _since(begin: float) -> dict[str, float]:
+    return {"total": (time.perf_counter() - begin) * 1e3}
 
 
 def _shares(texts: Sequence[str], chances: Sequence[float]) -> dict[str, float]:
