@@ -34,6 +34,7 @@ class Table:
     scene: Scene
     counts: tuple[int, ...]
     one_colour: bool
+    flat: bool  # pieces are not put on others
     excerpt: tuple[str, ...]  # the cameras of its recorded excerpt
 
     @property
@@ -44,13 +45,14 @@ class Table:
     def position(self, number: int) -> tuple[Placed, ...]:
         """The pieces of one of its single positions."""
         kind = self.scene.kind
-        return random_pieces(
+        pieces = random_pieces(
             kind.board.lattice,
             kind.kit,
             self.counts[number],
             np.random.default_rng([self.scene.seed, 900, number]),
             one_colour=self.one_colour,
         )
+        return tuple(p for p in pieces if p.level == 1) if self.flat else pieces
 
 
 def tables(family: Family) -> tuple[Table, ...]:
@@ -81,6 +83,7 @@ def _table(family: Family, values: Mapping[str, Any], game: Mapping[str, Any]) -
         scene,
         tuple(game["counts"]),
         game.get("one_colour", False),
+        game.get("flat", False),
         tuple(values.get("excerpt", ())),
     )
 
