@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 
 class View(NamedTuple):
     """The squares of each colour that one view shows, `width` bits a row, the lowest row first.
 
-    One bit of every row stays empty, so that groups do not run around the edge.
+    At least one bit of every row stays empty, so that groups do not run around the edge.
     """
 
     light: int
@@ -25,56 +24,31 @@ def views(filled: int, light: int, dark: int, side: int) -> tuple[View, ...]:
     the same groups.
     """
     area = side * side
-    mask = (1 << area) - 1
-    width = side + 1
-    shown = [[0, 0] for _ in range(4)]
-    roof_light = roof_dark = 0
-    shift = 0
-    while filled:
-        row, row_light, row_dark = filled & mask, light & mask, dark & mask
-        for seen, (level_light, level_dark) in zip(
-            shown, _faces(row, row_light, row_dark, side), strict=True
-        ):
-            seen[0] |= level_light << shift
-            seen[1] |= level_dark << shift
-        # what lies higher hides what lies lower
-        roof_light = roof_light & ~row | row_light
-        roof_dark = roof_dark & ~row | row_dark
-        filled, light, dark = filled >> area, light >> area, dark >> area
-        shift += width
-    sides = (View(seen[0], seen[1], width) for seen in shown)
-    return (*sides, View(_spread(roof_light, side), _spread(roof_dark, side), width))
+    tower = filled, light, dark
+    levels = (filled.bit_length() + area - 1) // area
+    first_cells = sum(1 << area * level for level in range(levels))
+    first_ranks = first_cells * ((1 << side) - 1)
+
+    def lying(units: int, file: int) -> int:
+        """The units of a file in the bits of those of a rank."""
+        return sum((units >> side * r + file & first_cells) << r for r in range(side))
+
+    across = [[units >> side * r & first_ranks for units in tower] for r in range(side)]
+    along = [[lying(units, file) for units in tower] for file in range(side)]
+    sides = [View(*_seen(p), area) for p in (across, across[::-1], along, along[::-1])]
+    storeys = [[units >> area * z & (1 << area) - 1 for units in tower] for z in range(levels)]
+    above, above_dark = _seen(storeys[::-1])
+    return (*sides, View(_spread(above, side), _spread(above_dark, side), side + 1))
 
 
-@lru_cache(maxsize=8192)
-def _faces(filled: int, light: int, dark: int, side: int) -> tuple[tuple[int, int], ...]:
-    """The squares of one level that are seen from the south, north, west and east."""
-    return tuple(_seen(lines, filled, light, dark) for lines in _sight_lines(side))
-
-
-def _seen(
-    lines: tuple[tuple[int, ...], ...], filled: int, light: int, dark: int
-) -> tuple[int, int]:
-    seen_light = seen_dark = 0
-    for number, line in enumerate(lines):
-        first = next((cell for cell in line if filled >> cell & 1), None)
-        if first is not None:
-            seen_light |= (light >> first & 1) << number
-            seen_dark |= (dark >> first & 1) << number
+def _seen(planes: Iterable[Iterable[int]]) -> tuple[int, int]:
+    """Light and dark squares that are seen of planes (filled, light, dark), the nearest first."""
+    hidden = seen_light = seen_dark = 0
+    for filled, light, dark in planes:
+        seen_light |= light & ~hidden
+        seen_dark |= dark & ~hidden
+        hidden |= filled
     return seen_light, seen_dark
-
-
-@cache
-def _sight_lines(side: int) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """For each side of the tower, the cells of every line of sight, the nearest first."""
-    files = tuple(tuple(range(f, side * side, side)) for f in range(side))
-    ranks = tuple(tuple(range(r * side, r * side + side)) for r in range(side))
-    return (
-        files,
-        tuple(line[::-1] for line in files),
-        ranks,
-        tuple(line[::-1] for line in ranks),
-    )
 
 
 def _spread(cells: int, side: int) -> int:

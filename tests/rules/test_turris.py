@@ -98,9 +98,7 @@ def drawn(view: View, mirrored: bool = False) -> list[str]:
     rows = []
     light, dark = view.light, view.dark
     while light or dark:
-        squares = [
-            "W" if light >> i & 1 else "B" if dark >> i & 1 else "." for i in range(view.width - 1)
-        ]
+        squares = ["W" if light >> i & 1 else "B" if dark >> i & 1 else "." for i in range(3)]
         rows.append(" ".join(squares[::-1] if mirrored else squares))
         light, dark = light >> view.width, dark >> view.width
     return rows[::-1]
