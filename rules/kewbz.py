@@ -249,8 +249,8 @@ class KewbzGame:
         """Every rule that a turn breaks, and what follows from it."""
         if position.over:
             return Verdict((Break("kewbz.game-over"),))
-        changes = self._lasting(position, turn.changes) if _cubes_only(turn) else None
-        if changes is None:
+        changes = self._lasting(position, turn.changes) if _single_cubes(turn) else None
+        if changes is None or any(c.add and c.letter not in (*COLOURS, "?") for c in changes):
             return Verdict((Break("kewbz.malformed"),))
         adds = tuple(change for change in changes if change.add)
         breaks = list(self._board_breaks(position, changes, adds))
@@ -510,11 +510,9 @@ def _capped(owing: dict[int, int], cells: tuple[str, ...]) -> dict[int, int]:
     }
 
 
-def _cubes_only(turn: Turn) -> bool:
-    """Whether the turn is made of cubes of this game."""
-    single = all(c.extent == (1, 1, 1) and c.other is None for c in turn.changes)
-    known = all(c.letter in (*COLOURS, "?") for c in turn.changes if c.add)
-    return single and known and not turn.claim
+def _single_cubes(turn: Turn) -> bool:
+    """Whether the turn moves nothing but single cubes."""
+    return not turn.claim and all(c.extent == (1, 1, 1) and c.other is None for c in turn.changes)
 
 
 def _choices(due: dict[int, int], cubes: int) -> Iterator[dict[int, int]]:

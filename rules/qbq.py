@@ -14,7 +14,7 @@ from rules.errors import SetupError
 from rules.game import Break, GameSpec, Option, Outcome, Setup, Verdict
 from rules.lattice import Board, Lattice
 from rules.pieces import CUBE, KitPiece
-from rules.qbq_actions import changes_of, handle
+from rules.qbq_actions import Handled, changes_of, handle
 from rules.qbq_board import CUBES, Layout, QbqPosition, Trail, geometry_of
 from rules.qbq_breaks import Table
 from rules.qbq_moves import Movement
@@ -176,10 +176,10 @@ class QbqGame:
         """Every rule that a turn breaks, and what follows from it."""
         if self._decided(position):
             return Verdict((Break("qbq.game-over"),))
-        if not self._cubes_only(turn):
-            return Verdict((Break("qbq.malformed"),))
         table = self._table(position)
         handled = handle(table.stacks, turn.changes, position.player)
+        if not self._cubes_only(turn, handled):
+            return Verdict((Break("qbq.malformed"),))
         if handled.idle:
             return self._judge_pass(position, table)
         in_order = [change.add for change in turn.changes] == [True, False, True]
@@ -191,11 +191,11 @@ class QbqGame:
         after = self._position(player, heights, odd, position.layout, position.trail)
         return Verdict((), after, () if self._decided(after) else said.owed)
 
-    def _cubes_only(self, turn: Turn) -> bool:
-        """Whether the turn is made of single cubes of those who play."""
+    def _cubes_only(self, turn: Turn, handled: Handled) -> bool:
+        """Whether the turn is made of single cubes, and leaves none but of those who play."""
         single = all(c.extent == (1, 1, 1) and c.other is None for c in turn.changes)
-        known = all(c.letter in (*self.players, "?") for c in turn.changes if c.add)
-        return single and known and not turn.claim
+        put = (c for c in turn.changes if c.add and c.cell in handled.strange)
+        return single and not turn.claim and all(c.letter in (*self.players, "?") for c in put)
 
     def _judge_pass(self, position: QbqPosition, table: Table) -> Verdict[QbqPosition]:
         if next(legal_moves(self._rules, position), None) is None:

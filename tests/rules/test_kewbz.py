@@ -211,7 +211,7 @@ def test_a_sixth_cube_is_told_wherever_it_goes() -> None:
     assert {"second-placement", "stack-over-cap"} <= told[1]
 
 
-@pytest.mark.parametrize("text", ["B -d4 +e5B +d4B", "B +a8B -a8 +e5B"])
+@pytest.mark.parametrize("text", ["B -d4 +e5B +d4B", "B +a8B -a8 +e5B", "B +a8R -a8 +e5B"])
 def test_only_what_stands_after_the_turn_is_judged(text: str) -> None:
     """A cube that was put back, or taken up again by the same hand, was not moved (GEN-R1)."""
     kewbz = game()

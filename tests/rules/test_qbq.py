@@ -449,6 +449,7 @@ ORDERS = {
     "tip cube by cube": ("-b2 +c2B -b2 +d2B", "-b2 -b2 +c2B +d2B"),
     "tip from the far end": ("+d2B +c2B -b2 -b2", "-b2 -b2 +c2B +d2B"),
     "changed his mind": ("+c1B -c1 -a1 +c2B", "-a1 +c2B"),
+    "green in passing": ("+c1G -c1 -a1 +c2B", "-a1 +c2B"),
     "red lifted for a moment": ("-b3 -a1 +c2B +b3R", "-a1 +c2B"),
     "red put back from under it": ("-b3 +b3B -b3 +c1B +b3R", "+b1B -b1 +c1B"),
 }
