@@ -23,6 +23,7 @@ from calibration.colour_space import (
     log_colours,
     of_light,
     of_look,
+    smoothed,
 )
 from calibration.cv import Image
 from calibration.obstacles import frame_boxes
@@ -81,7 +82,9 @@ def fit_colours(
     if stacks:
         for number, view in enumerate(views):
             if view.picture is not None:
-                samples += _face_samples(number, view, board, lights[number], stacks, letters)
+                samples += _face_samples(
+                    number, view, view.picture, board, lights[number], stacks, letters
+                )
     looks = np.array([of_look(look(names[letter])) for letter in letters])
     means, doubt = _solve(samples, looks, [_brightness(view) for view in views])
     found: list[CameraColours] = []
@@ -108,7 +111,7 @@ def gather(image: Image, px: Floats) -> tuple[NDArray[np.uint8], NDArray[np.bool
     safe = np.nan_to_num(px, nan=-9.0).round().astype(int)
     inside = ((safe >= 1) & (safe < (w - 1, h - 1))).all(axis=1)
     safe = safe.clip((0, 0), (w - 1, h - 1))
-    return image[safe[:, 1], safe[:, 0]], inside
+    return image[safe[:, 1], safe[:, 0]], np.asarray(inside)
 
 
 def _brightness(view: ColourView) -> float:
@@ -123,7 +126,7 @@ def _board_light(view: ColourView, board: Board) -> Floats32:
     if view.empty is None:
         return np.zeros(6, dtype=np.float32)
     points = board_points(board, max(2.0, max(board.lattice.size_mm[:2]) / 60))
-    colours, inside = gather(cv2.blur(view.empty, (5, 5)), view.camera.project(points))
+    colours, inside = gather(smoothed(view.empty, 5), view.camera.project(points))
     values = log_colours(colours)[:, 0]
     return fit_light(points[inside], values[inside], board.lattice.size_mm)
 
@@ -131,25 +134,25 @@ def _board_light(view: ColourView, board: Board) -> Floats32:
 def exposure_change(picture: Image, empty: Image) -> Floats32:
     """The light's common change from the picture of the empty table to this one."""
     step = max(4, picture.shape[1] // 120)
-    a, b = cv2.blur(picture, (3, 3))[::step, ::step], cv2.blur(empty, (3, 3))[::step, ::step]
+    a, b = smoothed(picture)[::step, ::step], smoothed(empty)[::step, ::step]
     good = (clipped_channels(a) == 0) & (clipped_channels(b) == 0)
     good &= (a.max(axis=2) > 20) & (b.max(axis=2) > 20)
-    return light_mode((log_colours(a) - log_colours(b))[good])
+    return light_mode(np.asarray((log_colours(a) - log_colours(b))[good]))
 
 
 def _face_samples(
     number: int,
     view: ColourView,
+    picture: Image,
     board: Board,
     light: Floats32,
     stacks: Stacks,
     letters: Sequence[str],
 ) -> list[_Sample]:
-    assert view.picture is not None
-    smooth = cv2.blur(view.picture, (3, 3))
+    smooth = smoothed(picture)
     change = np.zeros(3, dtype=np.float32)
-    if view.empty is not None and view.empty.shape == view.picture.shape:
-        change = exposure_change(view.picture, view.empty)
+    if view.empty is not None and view.empty.shape == picture.shape:
+        change = exposure_change(picture, view.empty)
     units = [(unit, letter) for unit, letter in stacks.units() if letter in letters]
     boxes = np.array([board.lattice.box_mm(unit) for unit, _ in stacks.units()])
     boxes = np.concatenate([boxes, frame_boxes(board)])
@@ -202,7 +205,7 @@ def visible_points(
     pixel = camera.project(points)
     if _thickness(pixel) < THINNEST_PX:
         return np.zeros((0, 3))
-    return points[~hidden & np.isfinite(pixel).all(axis=1)]
+    return np.asarray(points[~hidden & np.isfinite(pixel).all(axis=1)])
 
 
 def _thickness(px: Floats) -> float:

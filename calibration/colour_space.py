@@ -4,6 +4,7 @@ A stronger or tinted light adds the same amount to every logarithm, so that colo
 one light are found again under another. Axis 0 is brightness, axes 1 and 2 are what is left.
 """
 
+import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -44,12 +45,12 @@ def log_colours(bgr: NDArray[np.uint8]) -> Floats32:
     out = _SHARES[0].take(flat[:, 0], axis=0)
     out += _SHARES[1].take(flat[:, 1], axis=0)
     out += _SHARES[2].take(flat[:, 2], axis=0)
-    return out.reshape(shape)
+    return np.asarray(out.reshape(shape))
 
 
 def light_of(bgr: NDArray[np.uint8]) -> Floats32:
     """Light of each channel of pixels (..., 3)."""
-    return _LIGHT_OF_BYTE.take(bgr)
+    return np.asarray(_LIGHT_OF_BYTE.take(bgr))
 
 
 def of_light(light: Floats32) -> Floats32:
@@ -81,9 +82,14 @@ def clipped_channels(bgr: NDArray[np.uint8]) -> NDArray[np.int64]:
     return np.asarray((bgr >= CLIPPED_BYTE).sum(axis=-1))
 
 
+def smoothed(image: NDArray[np.uint8], size: int = 3) -> NDArray[np.uint8]:
+    """The picture with every pixel averaged over its neighbours: less noise, as sharp as needed."""
+    return np.asarray(cv2.blur(image, (size, size)), dtype=np.uint8)
+
+
 def of_look(rgb: tuple[int, int, int]) -> Floats32:
     """The place in this space of a colour given as red, green, blue."""
-    return log_colours(np.array([rgb[::-1]], dtype=np.uint8))[0]
+    return np.asarray(log_colours(np.array([rgb[::-1]], dtype=np.uint8))[0])
 
 
 def light_mode(differences: Floats32, *, start: Floats32 | None = None) -> Floats32:
@@ -94,9 +100,7 @@ def light_mode(differences: Floats32, *, start: Floats32 | None = None) -> Float
     """
     if len(differences) < 20:
         return np.zeros(3, dtype=np.float32)
-    centre = np.zeros(3, dtype=np.float32) if start is None else start
-    if start is None:
-        centre = _densest(differences)
+    centre = _densest(differences) if start is None else start
     for width in (0.35, 0.2, 0.12, 0.12, 0.12):
         far = ((differences - centre) ** 2).sum(axis=1) / (width * width)
         weight = np.exp(-0.5 * far)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from calibration import colour_store, store
 from calibration.colour_fit import ColourView, fit_colours
@@ -20,7 +21,7 @@ from vision.reader import Reader
 def measured_board(table: Table, calibration: store.Calibration) -> Board:
     """The board of a table, with what calibration measured where the table says "auto"."""
     board = table.scene.board
-    found = {
+    found: dict[str, Any] = {
         name: float(calibration.board[name])
         for name in ("frame_height_mm", "frame_width_mm", "recess_mm")
         if getattr(board, name) == "auto" and name in calibration.board
@@ -65,9 +66,7 @@ def table_reader(folder: Path, only: Iterable[str] = ()) -> Reader:
     calibration = store.read(folder)
     board = measured_board(table, calibration)
     eyes = table_eyes(folder, table, calibration, board, only)
-    return Reader(
-        board, eyes, table.spec.kit, one_colour_stacks=never_mixes_colours(table.spec)
-    )
+    return Reader(board, eyes, table.spec.kit, one_colour_stacks=never_mixes_colours(table.spec))
 
 
 def never_mixes_colours(spec: GameSpec) -> bool:

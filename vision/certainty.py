@@ -112,9 +112,7 @@ class Doubts:
             for column in columns:
                 now = self._stack(column)
                 pool = {s: g for s, g in self._rivals[column].items() if s != now}
-                exact = {
-                    s: self._position.gain({column: np.array(s, dtype=np.int8)}) for s in pool
-                }
+                exact = {s: self._position.gain({column: np.array(s, dtype=np.int8)}) for s in pool}
                 best = max(exact, key=lambda s: exact[s], default=now)
                 if exact and exact[best] > 0.02:
                     gain = exact.pop(best)

@@ -219,7 +219,7 @@ def _configurations(rays: Rays, lattice: Lattice) -> Configurations:
     entry, part, other, other_part, edge_part, low, high, begin = (
         np.concatenate(c) for c in zip(*rows, strict=True)
     )
-    entry_ray = np.concatenate([np.arange(m) for _, m in slots] or [np.zeros(0)])
+    entry_ray = np.concatenate([np.arange(m) for _, m in slots] or [np.zeros(0, dtype=np.int64)])
     by_ray = np.argsort(entry_ray[entry], kind="stable")
     entry, begin = entry[by_ray], begin[by_ray]
     return Configurations(

@@ -29,17 +29,6 @@ class SearchSettings:
     weight: float = 0.45  # of one ray: neighbours share grain, shadow and compression
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchSettings:
-    """What the search believes before it looks."""
-
-    unit_cost: float = 2.0  # a unit must explain at least this much
-    change_cost: float = 3.0  # a column that is not as it was last known to be
-    mix_cost: float = 0.0  # two colours in one stack; above 0 where the game never mixes them
-    sweeps: int = 40
-    weight: float = 0.45  # of one ray: neighbours share grain, shadow and compression
-
-
 @dataclass(slots=True, eq=False)
 class View:
     """One camera's evidence in one picture.
@@ -153,7 +142,7 @@ class ColumnGains:
         better = even.max(axis=0) > mixed
         alike = np.broadcast_to(even.argmax(axis=0)[:, None, :], self.best_colour.shape)
         self.best_colour = np.where(better[:, None, :], alike, self.best_colour)
-        return np.where(better, even.max(axis=0), mixed)
+        return np.asarray(np.where(better, even.max(axis=0), mixed))
 
     def worth(self, column: int, stack: NDArray[np.int8]) -> float:
         """The gain of one stack (colours from below, 1 + number, 0 for a gap) over none."""
@@ -168,7 +157,7 @@ class ColumnGains:
         """The best stack of this height on a column."""
         if not high:
             return np.zeros(0, dtype=np.int8)
-        return (self.best_colour[column, :high, high - 1] + 1).astype(np.int8)
+        return np.asarray(self.best_colour[column, :high, high - 1] + 1, dtype=np.int8)
 
     def best_stack(self, column: int) -> NDArray[np.int8]:
         """The best stack on a column."""

@@ -20,6 +20,7 @@ from calibration.colour_space import (
     light_of,
     log_colours,
     of_light,
+    smoothed,
 )
 from rules.lattice import Board
 from vision.rays import Rays
@@ -123,7 +124,7 @@ class EyeLooks:
         self._faces = sorted({*np.unique(rays.face).tolist(), *np.unique(rays.other).tolist()})
         self._empty: Floats32 | None = None
         if eye.empty is not None:
-            smooth = cv2.blur(eye.empty, (3, 3))
+            smooth = smoothed(eye.empty)
             self._empty_light = light_of(smooth[self.at])
             self._empty_mean = self._empty_light.mean(axis=1) + 1e-4
             self._empty = of_light(self._empty_light)
@@ -140,7 +141,7 @@ class EyeLooks:
         """The light's common change since the picture of the empty table."""
         if self._empty is None:
             return np.zeros(3, dtype=np.float32)
-        now = _coarse(cv2.blur(image, (3, 3)))
+        now = _coarse(smoothed(image))
         good = (clipped_channels(now) == 0) & (clipped_channels(self._coarse) == 0)
         good &= (now.max(axis=-1) > 20) & (self._coarse.max(axis=-1) > 20)
         return light_mode((log_colours(now) - log_colours(self._coarse))[good])
@@ -152,7 +153,7 @@ class EyeLooks:
             (x0, y0), (x1, y1) = self._rays.px.min(axis=0), self._rays.px.max(axis=0)
             part = (slice(max(y0 - 6, 0), y1 + 7), slice(max(x0 - 6, 0), x1 + 7))
             smooth = np.empty_like(image)
-            smooth[part] = cv2.blur(image[part], (3, 3))
+            smooth[part] = smoothed(image[part])
         return smooth, smooth[self.at]
 
     def read(self, image: ImageBGR, change: Floats32 | None = None) -> RayLooks:
@@ -173,7 +174,7 @@ class EyeLooks:
         values = of_light(light)
         even = of_light(light * self._dimming[some])
         contrast = np.digitize(_contrast(smooth, px), CONTRASTS)
-        noise = (cfg.noise * np.exp(-values[:, 0])) ** 2
+        noise = np.square(np.float32(cfg.noise) * np.exp(-values[:, 0]))
         piece = self._pieces(even, colours)
         return RayLooks(
             piece=piece,
@@ -193,7 +194,7 @@ class EyeLooks:
     def _pieces(self, values: Floats32, colours: CameraColours) -> Floats32:
         cfg = self._settings
         many = len(colours.letters)
-        noise = (cfg.noise * np.exp(-values[:, 0])) ** 2
+        noise = np.square(np.float32(cfg.noise) * np.exp(-values[:, 0]))
         found = np.zeros((many, len(FACES), len(values)), dtype=np.float32)
         place = ((values[:, 0] - _DARK) / _STEP).astype(np.int32).clip(0, len(_BRIGHTNESSES) - 1)
         for c in range(many):
@@ -232,15 +233,15 @@ class EyeLooks:
         found += cfg.anything * cfg.anything_density
         return found
 
-    def _in_the_room(
-        self, nothing: Floats32, piece: Floats32, some: NDArray[np.int64]
-    ) -> Floats32:
+    def _in_the_room(self, nothing: Floats32, piece: Floats32, some: NDArray[np.int64]) -> Floats32:
         """Rays that end in the room may show anything there, also somebody dressed like a piece."""
         cfg = self._settings
         moving = ~self._rays.on_board[some]
         best = piece[:, self._faces][:, :, moving].max(axis=(0, 1))
         found = nothing.copy()
-        found[moving] = (1 - cfg.room_moves) * found[moving] + cfg.room_moves * cfg.room_alike * best
+        found[moving] = (1 - cfg.room_moves) * found[
+            moving
+        ] + cfg.room_moves * cfg.room_alike * best
         return found
 
     def _nothing(
@@ -299,10 +300,10 @@ def _density(
     around = hue_spread * hue_spread + noise
     exponent = bright * bright / wide + far_hue / around
     if across is None:
-        return np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide) * around)
+        return np.asarray(np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide) * around))
     other = across_spread * across_spread + noise
     exponent += across / other
-    return np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide * around * other))
+    return np.asarray(np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide * around * other)))
 
 
 def _local_spread(image: ImageBGR, at: tuple[NDArray[np.int32], ...]) -> tuple[Floats32, Floats32]:
@@ -331,7 +332,7 @@ def _contrast(smooth: ImageBGR, px: NDArray[np.int32], apart: int = 2) -> Floats
     across = log_colours(smooth[y, right]) - log_colours(smooth[y, left])
     along = log_colours(smooth[below, x]) - log_colours(smooth[above, x])
     squares = np.maximum((across * across).sum(axis=1), (along * along).sum(axis=1))
-    return np.sqrt(squares)
+    return np.asarray(np.sqrt(squares))
 
 
 def _edge_of_nothing(empty: Floats32) -> Floats32:

@@ -29,7 +29,7 @@ def nudge(position: Position, settings: NudgeSettings | None = None) -> Shifts:
     settings = settings or NudgeSettings()
     lattice = position.evidence.lattice
     shifts = np.zeros((position.evidence.columns, 2))
-    filled = position.state[:-1].reshape(-1, position.levels).any(axis=1)
+    filled = position.state[:-1].reshape(-1, position.levels).max(axis=1) > 0
     entries = [_own_entries(sight, filled, position.levels) for sight in position.sights]
     for width in settings.widths:
         slope = np.zeros((len(shifts), 2))
@@ -97,9 +97,7 @@ def _add_slopes(
             bend[:, i, j] += np.bincount(column, weight * by[i] * by[j], len(slope))
 
 
-def _move(
-    sight: Sight, own: NDArray[np.int64], shifts: Shifts, width: float, levels: int
-) -> None:
+def _move(sight: Sight, own: NDArray[np.int64], shifts: Shifts, width: float, levels: int) -> None:
     """Reads the evidence at the new places."""
     table, view, fit = sight.table, sight.view, sight.table.rays.fit
     depth, wide = _places(sight, own, shifts, width, levels)

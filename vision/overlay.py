@@ -50,7 +50,7 @@ def draw_reading(image: ImageBGR, camera: Camera, lattice: Lattice, reading: Rea
         elif letter == "?" or unit in reading.inferred:
             colour = UNSEEN
         _box(canvas, camera, lattice, unit, colour)
-    for unit, letter in far_first:
+    for unit, _ in far_first:
         if reading.stacks.height(unit.cell) == unit.level:
             _label(canvas, camera, lattice, unit, reading.stacks[unit.cell])
     return canvas
@@ -58,7 +58,7 @@ def draw_reading(image: ImageBGR, camera: Camera, lattice: Lattice, reading: Rea
 
 def _middle(lattice: Lattice, unit: Unit) -> Floats:
     low, high = lattice.box_mm(unit)
-    return (np.array(low) + np.array(high)) / 2
+    return np.asarray((np.array(low) + np.array(high)) / 2)
 
 
 def _floor(lattice: Lattice, cell: Cell) -> Floats:

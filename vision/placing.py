@@ -1,4 +1,4 @@
-"""The search for whole pieces, for kits without single cubes whose pieces are as high as the lattice.
+"""The search for whole pieces: no single cubes in the kit, and pieces as high as the lattice.
 
 A piece fills its columns evenly, so that a wrong height of one column alone is no answer at all.
 """

@@ -256,8 +256,12 @@ class Position:
         """The same position on its own; its evidence is shared."""
         twin = copy(self)
         twin.sights = [sight.copy() for sight in self.sights]
-        twin._sums = None if self._sums is None else self._sums.copy()
+        twin.keep_sums(self._sums)
         return twin
+
+    def keep_sums(self, sums: NDArray[np.float64] | None) -> None:
+        """Goes on with a copy of these sums of gains."""
+        self._sums = None if sums is None else sums.copy()
 
     def stack(self, column: int) -> Stack:
         """The colours of one column from below."""
@@ -317,7 +321,7 @@ class Position:
         if self.anchor is None:
             return None
         own = self.anchor[column]
-        return own[: int(np.flatnonzero(own)[-1]) + 1 if own.any() else 0]
+        return np.asarray(own[: int(np.flatnonzero(own)[-1]) + 1 if own.any() else 0])
 
     def sight(self) -> NDArray[np.float64]:
         """How much of each unit's place is in sight (U), in rays of full weight, all cameras."""

@@ -5,6 +5,7 @@ No picture is ever undistorted: the rays go through the full lens model.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -147,7 +148,7 @@ def _sample_points(camera: Camera, lattice: Lattice, settings: RaySettings) -> t
         for x in along
         for y in along
         for z in (0.0, 0.5, 1.0)
-        if x in (0.0, 1.0) or y in (0.0, 1.0)
+        if min(x, y) == 0.0 or max(x, y) == 1.0
     ]
     seen = camera.project(np.array(corners))
     seen = seen[np.isfinite(seen).all(axis=1)]
@@ -156,10 +157,10 @@ def _sample_points(camera: Camera, lattice: Lattice, settings: RaySettings) -> t
         return np.zeros((0, 2)), settings.least_step_px
     hull = cv2.convexHull(seen.astype(np.float32)).reshape(-1, 2)
     frame = np.array([[0, 0], [w - 1, 0], [w - 1, h - 1], [0, h - 1]], dtype=np.float32)
-    area, inside = cv2.intersectConvexConvex(hull, frame)
-    if inside is None or area <= 0:
+    area, met = cv2.intersectConvexConvex(hull, frame)
+    inside = np.asarray(met, dtype=np.float32).reshape(-1, 2)
+    if area <= 0 or len(inside) < 3:
         return np.zeros((0, 2)), settings.least_step_px
-    inside = np.asarray(inside, dtype=np.float32).reshape(-1, 2)
     step = max(settings.least_step_px, float(np.sqrt(area / settings.rays)))
     low = np.maximum(inside.min(axis=0), 1)
     high = np.minimum(inside.max(axis=0), (w - 2, h - 2))
@@ -208,30 +209,15 @@ def _meetings(
     ]
     most = max(b.unit.shape[1] for b in blocks)
 
-    def joined(name: str, fill: float) -> NDArray[np.generic]:
-        return padded([getattr(b, name) for b in blocks], fill)
-
-    def padded(parts: list[NDArray[np.generic]], fill: float) -> NDArray[np.generic]:
+    def joined(parts: list[Any], fill: float) -> Any:
         return np.concatenate(
             [np.pad(p, ((0, 0), (0, most - p.shape[1])), constant_values=fill) for p in parts]
         )
 
-    return _Table(
-        *(
-            joined(n, f)  # type: ignore[arg-type]
-            for n, f in (
-                ("unit", -1),
-                ("part", 0),
-                ("face", 0),
-                ("other", 0),
-                ("share", 1),
-                ("zone", 0),
-                ("beside", -1),
-                ("before", -1),
-            )
-        ),
-        fit=tuple(padded([b.fit[i] for b in blocks], 0) for i in range(7)),
-    )
+    fills = {"unit": -1, "share": 1, "beside": -1, "before": -1}
+    names = ("unit", "part", "face", "other", "share", "zone", "beside", "before")
+    whole = {n: joined([getattr(b, n) for b in blocks], fills.get(n, 0)) for n in names}
+    return _Table(**whole, fit=tuple(joined([b.fit[i] for b in blocks], 0) for i in range(7)))
 
 
 def _meet_block(
@@ -321,7 +307,7 @@ def _meet_block(
     )
 
 
-def _neighbour(lattice: Lattice, unit: Floats, axis: Floats, side: Floats) -> Floats:
+def _neighbour(lattice: Lattice, unit: Any, axis: Any, side: Any) -> Any:
     """The unit next to a unit along an axis, -1 where the lattice ends (or there was none)."""
     levels, columns = lattice.levels, lattice.columns
     level = unit % levels + (axis == 2) * side
@@ -353,6 +339,6 @@ def _face_of(axis: NDArray[np.intp], direction: Floats) -> Floats:
     return np.where(axis == 2, 0, 1 + 2 * axis + sign).astype(np.float64)
 
 
-def normal(x: Floats) -> Floats:
+def normal(x: Any) -> Any:
     """The normal distribution's integral, by the logistic curve that stays within 0.01 of it."""
     return 1.0 / (1.0 + np.exp(-1.702 * np.clip(x, -30, 30)))

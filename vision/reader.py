@@ -18,8 +18,8 @@ from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.pieces import KitPiece
 from rules.stacks import Stacks
-from vision.blocks import all_blocks, pair_up
 from vision.adapt import AdaptSettings, adapted
+from vision.blocks import all_blocks, pair_up
 from vision.certainty import CellDoubt, CertaintySettings, Doubts
 from vision.columns import RayTable
 from vision.errors import NoPicture
@@ -249,9 +249,7 @@ class Reader:
         nudge(position, self.settings.nudge)
         followed: dict[str, RayLooks] = {}
         for (name, own), sight in zip(looks.items(), position.sights, strict=True):
-            colours = adapted(
-                sight, own.values, self.cameras[name].colours, self.settings.adapt
-            )
+            colours = adapted(sight, own.values, self.cameras[name].colours, self.settings.adapt)
             followed[name] = self._looks[name].again(own, colours)
         anchor = None if position.anchor is None else position.anchor.ravel()
         return Position(self._evidence(followed), position.state[:-1], anchor)
@@ -299,7 +297,9 @@ class Reader:
                 for i, stack in enumerate(doubt.stacks)
             ]
             if self._whole and "?" in texts[0] and not doubt.hidden:
-                texts[0] = self._completed(texts[0], position.stack(column), cell, inferred)
+                texts[0] = self._completed(
+                    texts[0], position.stack(column).tolist(), cell, inferred
+                )
             if texts[0]:
                 stacks[cell] = texts[0]
             if doubt.hidden:
@@ -333,16 +333,14 @@ class Reader:
                 letters += "?"
         return letters
 
-    def _completed(
-        self, text: str, stack: Sequence[int], cell: Cell, inferred: set[Unit]
-    ) -> str:
+    def _completed(self, text: str, stack: Sequence[int], cell: Cell, inferred: set[Unit]) -> str:
         """A stack with the letters that units out of sight must have, being parts of pieces."""
         letters = ""
         for k, letter in enumerate(text):
-            if letter == "?" and stack[k] > 0:
-                letter = self.letters[stack[k] - 1]
+            known = letter != "?" or stack[k] <= 0
+            letters += letter if known else self.letters[stack[k] - 1]
+            if not known:
                 inferred.add(Unit(cell, k + 1))
-            letters += letter
         return letters
 
 

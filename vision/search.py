@@ -39,9 +39,7 @@ def propose(position: Position, states: Sequence[State], *, tried: int = 4) -> N
         return
     gains = position.columns_gain()
     now = gains.worths(position.state[:-1].reshape(-1, position.levels))
-    promised = [
-        float((gains.worths(s.reshape(-1, position.levels)) - now).sum()) for s in states
-    ]
+    promised = [float((gains.worths(s.reshape(-1, position.levels)) - now).sum()) for s in states]
     best, best_gain = None, 0.02
     for i in np.argsort(promised)[::-1][:tried]:
         changes = position.differing(states[i])
@@ -85,9 +83,9 @@ def _others(gains: ColumnGains, column: int, high: int) -> list[Stack]:
     heights = np.arange(len(worth))
     picked: list[int] = []
     for allowed in (heights != high, heights <= high // 2, heights > high):
-        allowed = allowed & (heights != high)
-        if allowed.any():
-            best = int(heights[allowed][worth[allowed].argmax()])
+        other = allowed & (heights != high)
+        if other.any():
+            best = int(heights[other][worth[other].argmax()])
             if best not in picked and worth[best] > worth.max() - REACH:
                 picked.append(best)
     return [gains.stack_of_height(column, h) for h in picked]

@@ -8,6 +8,7 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -239,7 +240,7 @@ def _read(
 def reliability(rows: Sequence[ReadRow]) -> Iterator[tuple[str, str, str, str]]:
     """For each range of certainty: readings, how many were right, and the share."""
     told = [pair for row in rows for pair in row.told]
-    for low, high in zip(RELIABILITY, RELIABILITY[1:], strict=False):
+    for low, high in pairwise(RELIABILITY):
         right = [ok for certainty, ok in told if low <= certainty < high]
         yield (
             f"{low} to {min(high, 1)}",

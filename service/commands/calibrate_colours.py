@@ -73,10 +73,10 @@ def _empty(folder: Path, name: str, shape: tuple[int, ...]) -> Image | None:
 def _tell(found: Mapping[str, CameraColours], names: Mapping[str, str]) -> None:
     """Says what was learned, and whether it is enough."""
     for name, learned in found.items():
-        seen = learned.seen.any(axis=1)
+        seen = [bool(row.any()) for row in learned.seen]
         missing = [letter for letter, ok in zip(learned.letters, seen, strict=True) if not ok]
         faces = int(learned.seen.sum())
-        text = f"{name}: {faces} faces of {int(seen.sum())} colours measured"
+        text = f"{name}: {faces} faces of {sum(seen)} colours measured"
         if missing:
             text += f"; not seen: {' '.join(missing)} (guessed from their names)"
         print(text)
