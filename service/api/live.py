@@ -18,6 +18,7 @@ from service.sessions import Table
 router = APIRouter(prefix="/sessions/{session}")
 _REFUSED = 1008
 _PATIENCE_S = 20.0
+_LOOK_AGAIN_S = 2.0
 
 
 @contextlib.asynccontextmanager
@@ -25,19 +26,24 @@ async def _accepted(socket: WebSocket, session: str, need: str) -> AsyncIterator
     """The table, if whoever asks may `see` it or `send` to it; else the socket is closed."""
     await socket.accept()
     try:
-        who = known(socket)
-        if not (who.may_see(session) if need == "see" else who.may_send(session)):
-            raise NotAllowed("this device is not invited to this table")
+        check_invited(socket, session, need)
         table = await asyncio.to_thread(server_of(socket).sessions.get, session)
     except (KiebitzError, HTTPException) as error:
         why = str(error.detail if isinstance(error, HTTPException) else error)
         await socket.close(_REFUSED, why.encode()[:120].decode(errors="ignore"))
         yield None
         return
-    with contextlib.suppress(WebSocketDisconnect, TimeoutError):
+    with contextlib.suppress(WebSocketDisconnect, TimeoutError, NotAllowed, HTTPException):
         yield table
     with contextlib.suppress(RuntimeError, WebSocketDisconnect):
         await socket.close()
+
+
+def check_invited(socket: WebSocket, session: str, need: str) -> None:
+    """See that this device still may `see` or `send`; raises NotAllowed and 401."""
+    who = known(socket)
+    if not (who.may_see(session) if need == "see" else who.may_send(session)):
+        raise NotAllowed("this device is not invited to this table")
 
 
 class _Patient:
@@ -67,18 +73,26 @@ async def live(
 
         since = since if since is not None and since <= table.session.seq else None
         follow = table.session.channel.follow(_Patient(socket), snapshot, who.player, since)
-        await _until_gone(socket, follow)
+        await _until_gone(socket, session, follow)
 
 
-async def _until_gone(socket: WebSocket, work: Awaitable[None]) -> None:
-    """Do this until the other side hangs up."""
+async def _until_gone(socket: WebSocket, session: str, work: Awaitable[None]) -> None:
+    """Do this until the other side hangs up or is not invited any more."""
     async with anyio.create_task_group() as group:
+
+        async def look_again() -> None:
+            with contextlib.suppress(NotAllowed, HTTPException):
+                while True:
+                    await asyncio.sleep(_LOOK_AGAIN_S)
+                    check_invited(socket, session, "see")
+            group.cancel_scope.cancel()
 
         async def hang_up() -> None:
             await _listen(socket)
             group.cancel_scope.cancel()
 
         group.start_soon(hang_up)
+        group.start_soon(look_again)
         with contextlib.suppress(WebSocketDisconnect, TimeoutError):
             await work
         group.cancel_scope.cancel()
@@ -103,6 +117,7 @@ async def frames(socket: WebSocket, session: str, camera: str) -> None:
             table.pictures.watch(follower, camera, per_second)
         ) as pictures:
             async for jpeg in pictures:
+                check_invited(socket, session, "see")
                 await asyncio.wait_for(socket.send_bytes(jpeg), _PATIENCE_S)
                 message = await asyncio.wait_for(socket.receive(), _PATIENCE_S)
                 if message["type"] == "websocket.disconnect":
@@ -121,6 +136,7 @@ async def upload(socket: WebSocket, session: str, camera: str) -> None:
             message = await asyncio.wait_for(socket.receive(), _PATIENCE_S)
             if message["type"] == "websocket.disconnect":
                 return
+            check_invited(socket, session, "send")
             data = message.get("bytes") or b""
             problem = await asyncio.to_thread(phone.take, data, server.settings.largest_frame)
             await socket.send_json({"ok": problem is None, "problem": problem})

@@ -74,6 +74,28 @@ class TestRoles:
 
         assert guest.get(room.url()).status_code == 401
 
+    def test_a_revoked_device_is_shown_out(self, room: Room) -> None:
+        """What it had open is closed within seconds."""
+        guest = room.guest("onlooker")
+        with guest.websocket_connect(room.url("/live")) as socket:
+            socket.receive_json()
+            (device,) = room.host.get(room.url("/tokens")).json()
+            room.host.delete(room.url(f"/tokens/{device['id']}"))
+
+            with pytest.raises(WebSocketDisconnect):
+                socket.receive_json()
+
+    def test_a_revoked_camera_is_not_heard(self, room: Room) -> None:
+        """Its next picture closes the connection."""
+        guest = room.guest("camera")
+        with guest.websocket_connect(room.url("/cameras/left/upload")) as socket:
+            (device,) = room.host.get(room.url("/tokens")).json()
+            room.host.delete(room.url(f"/tokens/{device['id']}"))
+            socket.send_bytes(b"\xff\xd8\xff")
+
+            with pytest.raises(WebSocketDisconnect):
+                socket.receive_json()
+
 
 class TestPrivateCards:
     """Cards reach only the player who holds them."""
