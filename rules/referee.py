@@ -221,14 +221,29 @@ class Referee:
         """A change that is part of no legal turn, of whichever player it blames least."""
         book, opened = self._book, self._book.open
         events: list[Event] = []
-        seen = self._blamed(book.belief, stacks)
+        looks = self._accused(book.belief, stacks)
         if opened and still_stands(self.confirmed, opened.stacks, stacks):
-            later = self._blamed(book.after(opened), stacks)
-            if opened.legal or len(later.breaks) < len(seen.breaks):
+            later = self._accused(book.after(opened), stacks)
+            if opened.legal or len(later[-1].breaks) < len(looks[-1].breaks):
                 events = book.close(t)
-                seen = later
+                looks = later
         self._disorder = self._asked = None
-        return [*events, *book.make(t, seen, stacks)]
+        if len(looks) > 1:
+            events += book.make(t, looks[0], looks[0].after[0].stacks)
+            events += book.close(t)
+        return [*events, *book.make(t, looks[-1], stacks)]
+
+    def _accused(self, belief: Belief, stacks: Stacks) -> tuple[Look, ...]:
+        """The illegal turn, or a legal one and the next player's illegal one if that is less."""
+        found: tuple[Look, ...] = (self._blamed(belief, stacks),)
+        for turn in self.game.first_of_two(belief[0], stacks):
+            verdict = self.game.judge(belief[0], turn)
+            if verdict.legal and verdict.after is not None:
+                first = Look("legal", turn, (), verdict.owed, (verdict.after,))
+                second = self._blamed(first.after, stacks)
+                if second.turn.changes and len(second.breaks) < len(found[-1].breaks):
+                    found = (first, second)
+        return found
 
     def _blamed(self, belief: Belief, stacks: Stacks) -> Look:
         """The illegal look, without reasons that the rest of the turn may still mend."""

@@ -309,3 +309,17 @@ def test_the_next_player_may_lift_the_cube_just_placed() -> None:
     assert told[0] == "1 1 +b2R legal open"
     assert told[1] == "1 1 +b2R legal final"
     assert told[-1] == "2 2 -b2 +c2R legal open"
+
+
+def test_a_legal_turn_and_an_illegal_one_in_one_look_blame_only_the_second_player() -> None:
+    """Blue's cube is fine; yellow's cube far away is yellow's mistake."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+
+    assert table.see(d4="B", d5="Y", d3="B", h8="Y") == [
+        "2 Y +d5Y legal final",
+        "3 B +d3B legal open",
+        "3 B +d3B legal final",
+        "4 Y +h8Y not-adjacent open",
+    ]
