@@ -4,7 +4,7 @@ A scene is told when nothing moves in any camera, no hand is in it, and the pict
 doubt: one reading is enough for what the game expects, anything else must be read twice.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -14,9 +14,11 @@ from rules.cells import Cell, Unit
 from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
 from vision.history import as_remembered, common, hearsay, with_history
+from vision.likelihood import CameraEye
+from vision.place import Sighting, moved_camera, moved_picture
 from vision.reader import Reader
 from vision.reading import SURE, Reading
-from vision.seen import Scene, Seen
+from vision.seen import CameraNote, Scene, Seen
 from vision.sight import WEAK, seen_share
 from vision.watched import WatchedCamera
 
@@ -34,6 +36,7 @@ class FollowSettings:
     doubt_s: float = 1.5  # doubt is looked at again for so long before it is told (1 to 3)
     again_s: tuple[float, ...] = (0.06, 0.2, 0.5, 0.7)  # pauses between readings of one scene
     enough: float = 0.6  # chance of what the game expects, where it expects nothing else
+    place_s: float = 2.0  # a camera that was bumped is looked for so often (1 to 5)
     stale_s: float = 0.7  # a camera whose newest frame is older is left out (0.3 to 2)
     smooth: int = 4  # so many still frames are averaged from the second reading on
 
@@ -53,11 +56,12 @@ class Follower:
         self._expected = expected
         self._explains = explains
         self.settings = settings or FollowSettings()
-        self.cameras = {
-            name: WatchedCamera(eye.camera, reader.board) for name, eye in reader.cameras.items()
-        }
+        self.cameras = {name: _watched(reader, name) for name in reader.cameras}
+        self._off: set[str] = set()
         self._believed: Stacks | None = None
         self._moved_at = -np.inf
+        self._moving: dict[str, float] = {}
+        self._placed_at = -np.inf
         self._read_at = -np.inf
         self._hand = False
         self._readings: list[Reading] = []
@@ -77,17 +81,72 @@ class Follower:
 
     def see(self, t: float, frames: Mapping[str, Frame]) -> list[Seen]:
         """The frames of one moment, and what comes of them."""
+        told: list[Seen] = []
         for name, frame in frames.items():
             if name in self.cameras and self.cameras[name].take(t, frame):
                 self._moved_at = t
+                self._moving[name] = t
                 self._read_at = -np.inf
                 self._hand = False
                 self._readings = []
                 self._told = None
+        told += self._health(t)
         if t - self._moved_at < self.settings.settle_s or t - self._read_at < self._pause():
-            return []
+            return told
+        told += self._places(t)
         scene = self._look(t)
-        return [] if scene is None else [scene]
+        return told if scene is None else [*told, scene]
+
+    def _health(self, t: float) -> Iterator[CameraNote]:
+        """What has become of cameras, whole seconds after it happened at most."""
+        for name, camera in self.cameras.items():
+            others = max((m for n, m in self._moving.items() if n != name), default=-np.inf)
+            state = camera.health.judged(t, others)
+            if state is not None:
+                yield CameraNote(t, name, state)
+
+    def _places(self, t: float) -> Iterator[CameraNote]:
+        """Cameras that were bumped since the scene before; they are put right if possible."""
+        if t - self._placed_at < self.settings.place_s and self._placed_at > self._moved_at:
+            return
+        self._placed_at = t
+        for name, camera in list(self.cameras.items()):
+            if not (camera.fresh(t, self.settings.stale_s) and camera.health.good):
+                continue
+            sighting = camera.place()
+            if sighting is None or not sighting.known:
+                continue
+            if sighting.steady:
+                if name in self._off:
+                    self._off.discard(name)
+                    yield CameraNote(t, name, "realigned")
+                continue
+            if name not in self._off:
+                self._off.add(name)
+                yield CameraNote(t, name, "moved")
+            if self._realign(name, sighting):
+                self._off.discard(name)
+                yield CameraNote(t, name, "realigned")
+
+    def _realign(self, name: str, sighting: Sighting) -> bool:
+        """Takes the camera's new place over; False where it is not known well enough."""
+        eye = self._reader.cameras[name]
+        camera = moved_camera(eye.camera, sighting)
+        if camera is None:
+            return False
+        empty = None if eye.empty is None else moved_picture(eye.empty, sighting)
+        eyes = {**self._reader.cameras, name: CameraEye(camera, eye.colours, empty)}
+        reader = self._reader
+        self._reader = Reader(
+            reader.board,
+            eyes,
+            reader.kit,
+            one_colour_stacks=reader.one_colour_stacks,
+            settings=reader.settings,
+        )
+        believed = self._believed or Stacks()
+        self.cameras[name] = self.cameras[name].heir(camera, empty, believed)
+        return True
 
     def _pause(self) -> float:
         if self._hand:
@@ -98,7 +157,13 @@ class Follower:
         return pauses[min(len(self._readings), len(pauses)) - 1] if self._readings else 0.0
 
     def _look(self, t: float) -> Scene | None:
-        fresh = {n: c for n, c in self.cameras.items() if c.fresh(t, self.settings.stale_s)}
+        fresh = {
+            name: camera
+            for name, camera in self.cameras.items()
+            if camera.fresh(t, self.settings.stale_s)
+            and camera.health.good
+            and name not in self._off
+        }
         if not fresh:
             return None
         still_s = t - self._moved_at
@@ -231,3 +296,8 @@ class Follower:
         for camera in self.cameras.values():
             camera.understood()
         return scene
+
+
+def _watched(reader: Reader, name: str) -> WatchedCamera:
+    eye = reader.cameras[name]
+    return WatchedCamera(eye.camera, reader.board, eye.empty)

@@ -10,6 +10,8 @@ from rules.lattice import Board
 from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
 from vision.hands import Changed, Hands
+from vision.health import Health
+from vision.place import Anchor, Sighting
 from vision.play_area import PlayArea
 from vision.stillness import Stillness
 
@@ -20,8 +22,12 @@ _LEAST_PX = 6  # a unit of which less is in the picture proves nothing
 class WatchedCamera:
     """One camera of a followed table."""
 
-    def __init__(self, camera: Camera, board: Board) -> None:
+    def __init__(self, camera: Camera, board: Board, reference: ImageBGR | None = None) -> None:
         self.area = PlayArea.of(camera, board)
+        self.health = Health()
+        self._camera = camera
+        self._board = board
+        self._anchor = None if reference is None else Anchor(camera, board, reference)
         self._stillness = Stillness(self.area)
         self._hands = Hands(self.area)
         self._play = self.area.reach(Stacks(), above=3)
@@ -33,6 +39,7 @@ class WatchedCamera:
     def take(self, t: float, frame: Frame) -> bool:
         """A new frame, and whether something moves in it."""
         self._small = self.area.small(frame.image)
+        self.health.seen(t, frame.image, self._small)
         self._t = t
         self._changed = None
         moving = self._stillness.moving(self._small)
@@ -55,6 +62,14 @@ class WatchedCamera:
             total += frame.image
         return np.asarray((total + len(chosen) // 2) // len(chosen), dtype=np.uint8)
 
+    def place(self) -> Sighting | None:
+        """Where the view lies against the calibration's; None before anything is known of it."""
+        if self._anchor is None:
+            # Nobody took a picture of the empty table: the first still picture must do.
+            self._anchor = Anchor(self._camera, self._board, self._frames[-1].image)
+            return None
+        return self._anchor.sight(self._frames[-1].image)
+
     def believe(self, stacks: Stacks) -> None:
         """What stands on the table."""
         self._stillness.believe(stacks)
@@ -70,6 +85,15 @@ class WatchedCamera:
         """The pictures until now tell nothing about the next ones."""
         self._hands.forget()
         self._frames.clear()
+
+    def heir(self, camera: Camera, reference: ImageBGR | None, stacks: Stacks) -> "WatchedCamera":
+        """The same camera in a new place, which goes on with its frames."""
+        heir = WatchedCamera(camera, self._board, reference)
+        heir.health = self.health
+        for frame in self._frames:
+            heir.take(self._t, frame)
+        heir.believe(stacks)
+        return heir
 
     def under_hand(self, stacks: Stacks) -> frozenset[Cell]:
         """The cells that a hand covers; none where there is no hand."""

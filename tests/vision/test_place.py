@@ -1,0 +1,87 @@
+"""A camera's place: bumps are noticed, and the new place is found from what does not move."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from calibration import cv
+from calibration.camera import Camera
+from tests.vision.test_follow import BOARD, EYES, SIZE
+from vision.frame import ImageBGR
+from vision.place import Anchor, moved_camera, moved_picture
+
+CAMERA = EYES["side"]
+CORNERS = np.array([(x, y, z) for x in (0, 88) for y in (0, 88) for z in (0, 60)], dtype=float)
+GRAIN = np.random.default_rng(4).uniform(40, 200, (120, 120, 3)).astype(np.uint8)
+
+
+def table(camera: Camera, seed: int, light: float = 1.0) -> ImageBGR:
+    """A speckled table as a camera sees it, with noise."""
+    grain = cv2.resize(GRAIN, (1200, 1200), interpolation=cv2.INTER_CUBIC)
+    on_table = np.array(
+        [(-300, -300, 0), (400, -300, 0), (400, 400, 0), (-300, 400, 0)], dtype=float
+    )
+    seen = camera.project(on_table).astype(np.float32)
+    corners = np.array([(0, 0), (1199, 0), (1199, 1199), (0, 1199)], dtype=np.float32)
+    drawn = cv2.warpPerspective(grain, cv2.getPerspectiveTransform(corners, seen), SIZE)
+    noise = np.random.default_rng(seed).normal(0, 3, drawn.shape)
+    return np.asarray(np.clip(drawn * light + noise, 0, 255), dtype=np.uint8)
+
+
+def bumped(
+    camera: Camera, turn_deg: Sequence[float], shift_mm: Sequence[float] = (0, 0, 0)
+) -> Camera:
+    """The camera after somebody has knocked against it."""
+    turn = cv.rotation_of(np.radians(turn_deg))
+    place = turn @ camera.translation_mm + np.array(shift_mm)
+    return replace(camera, rotation=turn @ camera.rotation, translation_mm=place)
+
+
+def test_a_camera_that_stands_still_is_steady() -> None:
+    """Noise and another exposure are no bump."""
+    sighting = Anchor(CAMERA, BOARD, table(CAMERA, 1)).sight(table(CAMERA, 2, 0.7))
+
+    assert sighting.known
+    assert sighting.steady
+
+
+BUMPS = [
+    pytest.param((0.3, -0.2, 0.1), (0, 0, 0), id="turned a little"),
+    pytest.param((0.5, 0.8, -1.0), (0, 0, 0), id="turned by more than a degree"),
+    pytest.param((0.3, 0.3, 0.2), (6, -4, 3), id="pushed and turned"),
+]
+
+
+@pytest.mark.parametrize(("turn_deg", "shift_mm"), BUMPS)
+def test_a_bumped_camera_finds_its_place_again(
+    turn_deg: Sequence[float], shift_mm: Sequence[float]
+) -> None:
+    """The new place is right to a pixel wherever pieces can stand."""
+    after = bumped(CAMERA, turn_deg, shift_mm)
+    sighting = Anchor(CAMERA, BOARD, table(CAMERA, 1)).sight(table(after, 2))
+
+    assert sighting.known
+    assert not sighting.steady
+    found = moved_camera(CAMERA, sighting)
+    assert found is not None
+    assert np.abs(found.project(CORNERS) - after.project(CORNERS)).max() < 1.0
+
+
+def test_the_empty_table_moves_along() -> None:
+    """The picture that readings are compared with is that of the new place."""
+    after = bumped(CAMERA, (0.5, 0.8, -1.0))
+    sighting = Anchor(CAMERA, BOARD, table(CAMERA, 1)).sight(table(after, 2))
+
+    moved = moved_picture(table(CAMERA, 1), sighting)[40:-40, 40:-40]
+    off = np.abs(moved.astype(float) - table(after, 3)[40:-40, 40:-40])
+    assert float(np.median(off)) < 8
+
+
+def test_another_table_is_not_known() -> None:
+    """A view with nothing in common is told from a bumped camera."""
+    other = np.asarray(cv2.flip(table(CAMERA, 2), 0), dtype=np.uint8)
+
+    assert not Anchor(CAMERA, BOARD, table(CAMERA, 1)).sight(other).known

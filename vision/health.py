@@ -1,0 +1,70 @@
+"""A camera's health, by its frames and their times: gone, frozen, dark, covered or blurred."""
+
+import numpy as np
+
+from vision.frame import ImageBGR
+from vision.seen import CameraState
+
+GONE_S = 1.5  # without a frame (1 to 2)
+BAD_S = 1.0  # a bad picture must last, as hands and lamps come and go (0.5 to 2)
+_DARK = 14  # grey levels that nearly all of a dark picture stays below
+_PLAIN = 4.0  # grey levels of contrast in the whole picture; a covered lens shows less
+_BLURRED = 0.35  # of the sharpness that the camera had
+
+
+class Health:
+    """What one camera's pictures are good for."""
+
+    def __init__(self) -> None:
+        self.state: CameraState = "back"
+        self._seen_at = -np.inf
+        self._changed_at = -np.inf
+        self._print = b""
+        self._bad: tuple[CameraState, float] | None = None
+        self._sharpness: float | None = None
+
+    @property
+    def good(self) -> bool:
+        """Whether its pictures may be read; a blurred one still may."""
+        return self.state in ("back", "blurred")
+
+    def seen(self, t: float, image: ImageBGR, small: ImageBGR) -> None:
+        """A new frame."""
+        self._seen_at = t
+        fingerprint = np.ascontiguousarray(image[::37, ::37]).tobytes()
+        if fingerprint != self._print:
+            self._print, self._changed_at = fingerprint, t
+        found = self._fault(small)
+        if found is None:
+            self._bad = None
+        elif self._bad is None or self._bad[0] != found:
+            self._bad = (found, t)
+
+    def judged(self, t: float, others_moved_at: float) -> CameraState | None:
+        """The state if it is another one now; `others_moved_at` tells a frozen camera."""
+        if self._seen_at == -np.inf:
+            return None
+        now: CameraState = "back"
+        if t - self._seen_at >= GONE_S:
+            now = "lost"
+        elif t - self._changed_at >= GONE_S and self._changed_at < others_moved_at - 0.5:
+            now = "frozen"
+        elif self._bad is not None and t - self._bad[1] >= BAD_S:
+            now = self._bad[0]
+        if now == self.state:
+            return None
+        self.state = now
+        return now
+
+    def _fault(self, small: ImageBGR) -> CameraState | None:
+        grey = small[..., 1].astype(np.float32)
+        if float(np.percentile(grey[::3, ::3], 95)) < _DARK:
+            return "dark"
+        if float(grey.std()) < _PLAIN:
+            return "covered"
+        sharpness = float(np.abs(np.diff(grey[:, ::2], axis=0)).mean())
+        if self._sharpness is None:
+            self._sharpness = sharpness
+        if sharpness < _BLURRED * self._sharpness:
+            return "blurred"
+        return None

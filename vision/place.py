@@ -1,0 +1,177 @@
+"""A camera's place: whether it still stands where it was calibrated, and where it stands now.
+
+What does not move on a table, such as its grain, its markers and the board's edge, is followed
+from the calibration's picture into the newest one. Pieces, hands and people are outliers.
+"""
+
+from dataclasses import dataclass, replace
+from typing import cast
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.camera import Camera
+from rules.lattice import Board
+from rules.stacks import Stacks
+from vision.frame import ImageBGR
+from vision.play_area import PlayArea
+
+Points = NDArray[np.float64]
+_WIDTH_PX = 640
+_MOST = 260  # points to follow
+_FEWEST = 14  # fewer in agreement prove nothing
+_STEADY_PX = 2.0  # at 1280 pixels width: less is no bump but noise
+_STAYS_PX = 0.8  # of the small picture; if so many points stay, the camera does:
+_STAY = 0.3
+_CONTRAST = 4.5  # grey levels around a point worth following
+_FITS_PX = 0.8  # middle error of a place that was found again, at 1280
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sighting:
+    """How the picture lies against the reference: shift in pixels of 1280, and what agrees."""
+
+    shift_px: float
+    agreeing: int
+    followed: int
+    before: Points  # (n, 2) pixels in full size
+    after: Points
+
+    @property
+    def known(self) -> bool:
+        """Whether this is the same view at all."""
+        return self.agreeing >= max(_FEWEST, 0.15 * self.followed)
+
+    @property
+    def steady(self) -> bool:
+        """Whether the camera stands where it stood."""
+        return self.shift_px < _STEADY_PX
+
+
+class Anchor:
+    """Follows the unmoving things of one camera's view."""
+
+    def __init__(self, camera: Camera, board: Board, reference: ImageBGR) -> None:
+        self.camera = camera
+        self._scale = min(1.0, _WIDTH_PX / camera.size[0])
+        self._grey = _grey(reference, self._scale)
+        area = PlayArea.of(camera, board, round(camera.size[0] * self._scale))
+        still = ~area.reach(Stacks(), board.lattice.levels)
+        mask = cv2.erode(still.astype(np.uint8) * 255, np.ones((9, 9), np.uint8))
+        mask[_spread(reference, self._scale) < _CONTRAST] = 0  # noise has corners, too
+        found: object = cv2.goodFeaturesToTrack(self._grey, _MOST, 0.01, 9, mask=mask)
+        points = np.asarray([] if found is None else found, dtype=np.float32)
+        self._points = points.reshape(-1, 1, 2)
+
+    def sight(self, image: ImageBGR) -> Sighting:
+        """Where the unmoving things are in a new picture."""
+        nothing = Sighting(0.0, 0, len(self._points), np.zeros((0, 2)), np.zeros((0, 2)))
+        if len(self._points) < _FEWEST:
+            return nothing
+        now = _grey(image, self._scale)
+        near, ok = _flow(self._grey, now, self._points)
+        back, ok_back = _flow(now, self._grey, near)
+        round_trip = np.abs(back - self._points).reshape(-1, 2).max(axis=1)
+        good = ok & ok_back & (round_trip < 0.6)
+        before, after = self._points[good].reshape(-1, 2), near[good].reshape(-1, 2)
+        if len(before) < _FEWEST:
+            return nothing
+        keep = np.linalg.norm(after - before, axis=1) < _STAYS_PX
+        if np.count_nonzero(keep) < max(_FEWEST, _STAY * len(before)):
+            _, inside = cv2.findHomography(before, after, cv2.RANSAC, 1.2)
+            keep = np.zeros(len(before), dtype=bool) if inside is None else inside.ravel() > 0
+        if np.count_nonzero(keep) < _FEWEST:
+            return nothing
+        before, after = before[keep] / self._scale, after[keep] / self._scale
+        shift = float(np.median(np.linalg.norm(after - before, axis=1)))
+        shift *= 1280 / self.camera.size[0]
+        return Sighting(shift, len(before), len(self._points), before, after)
+
+
+def moved_camera(camera: Camera, sighting: Sighting) -> Camera | None:
+    """The camera in its new place; None where that cannot be told well enough.
+
+    A camera on a stand that is bumped mostly turns; only if that does not explain what is seen,
+    all six directions are free.
+    """
+    rays_before = _rays(camera, sighting.before)
+    rays_after = _rays(camera, sighting.after)
+    u, _, vt = np.linalg.svd(rays_after.T @ rays_before)
+    turn = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt))]) @ vt
+    turned = replace(
+        camera, rotation=turn @ camera.rotation, translation_mm=turn @ camera.translation_mm
+    )
+    if _error_px(camera, turned, sighting) < _FITS_PX:
+        return turned
+    on_table = camera.back_project(sighting.before)
+    fine = np.isfinite(on_table).all(axis=1)
+    if np.count_nonzero(fine) < 8:
+        return None
+    vector, _ = cv2.Rodrigues(turned.rotation)
+    _, vector, place = cv2.solvePnP(
+        on_table[fine],
+        sighting.after[fine],
+        camera.matrix,
+        camera.distortion,
+        vector,
+        turned.translation_mm.reshape(3, 1).copy(),
+        useExtrinsicGuess=True,
+        flags=cv2.SOLVEPNP_ITERATIVE,
+    )
+    free = Camera.of(camera.lens, cv2.Rodrigues(vector)[0], place.ravel())
+    return free if _error_px(camera, free, sighting) < _FITS_PX else None
+
+
+def moved_picture(picture: ImageBGR, sighting: Sighting) -> ImageBGR:
+    """A picture as the camera would have taken it from its new place."""
+    change, _ = cv2.findHomography(sighting.before, sighting.after, 0)
+    size = (picture.shape[1], picture.shape[0])
+    moved = cv2.warpPerspective(picture, change, size, borderMode=cv2.BORDER_REPLICATE)
+    return cast("ImageBGR", moved)
+
+
+def _rays(camera: Camera, px: Points) -> Points:
+    tangents = camera.lens.undistort(px)
+    ahead = np.concatenate([tangents, np.ones((len(px), 1))], axis=1)
+    return np.asarray(ahead / np.linalg.norm(ahead, axis=1, keepdims=True))
+
+
+def _error_px(before: Camera, after: Camera, sighting: Sighting) -> float:
+    """The middle distance between where things on the table should be seen and where they are."""
+    on_table = before.back_project(sighting.before)
+    seen = after.project(on_table)
+    off = np.linalg.norm(seen - sighting.after, axis=1)
+    off = off[np.isfinite(off)]
+    return float(np.median(off)) * 1280 / before.size[0] if len(off) >= 8 else np.inf
+
+
+def _flow(
+    one: NDArray[np.uint8], other: NDArray[np.uint8], points: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    moved, ok, _ = cv2.calcOpticalFlowPyrLK(
+        one, other, points, points.copy(), winSize=(21, 21), maxLevel=4
+    )
+    return np.asarray(moved, dtype=np.float32), np.asarray(ok).ravel() > 0
+
+
+def _spread(image: ImageBGR, scale: float) -> NDArray[np.float32]:
+    """The contrast around each pixel of the small grey picture, in grey levels."""
+    fine = _small(image, scale)
+    mean = cv2.blur(fine, (9, 9))
+    square = np.asarray(cv2.blur(fine * fine, (9, 9)) - mean * mean, dtype=np.float32)
+    return np.sqrt(np.maximum(square, 0))
+
+
+def _small(image: ImageBGR, scale: float) -> NDArray[np.float32]:
+    size = (round(image.shape[1] * scale), round(image.shape[0] * scale))
+    grey = cv2.cvtColor(cv2.resize(image, size, interpolation=cv2.INTER_AREA), cv2.COLOR_BGR2GRAY)
+    return np.asarray(grey, dtype=np.float32)
+
+
+def _grey(image: ImageBGR, scale: float) -> NDArray[np.uint8]:
+    """A small grey picture, free of exposure and slow shadows."""
+    fine = _small(image, scale)
+    mean = cv2.blur(fine, (31, 31))
+    spread = np.sqrt(np.maximum(cv2.blur(fine * fine, (31, 31)) - mean * mean, 0)) + 4.0
+    return np.asarray(np.clip(128 + 40 * (fine - mean) / spread, 0, 255), dtype=np.uint8)
