@@ -77,6 +77,7 @@ class Reader:
         self.lattice = board.lattice
         self.cameras = dict(cameras)
         self.kit = tuple(kit)
+        self.one_colour_stacks = one_colour_stacks
         self.settings = settings or ReaderSettings()
         self._search_settings = self.settings.search
         if one_colour_stacks:
