@@ -65,7 +65,7 @@ class Lens:
 
     def distort(self, tangents: Floats) -> Floats:
         """Pixels of rays given as (x/z, y/z); nan where the lens model does not reach."""
-        x, y = _bend(self.distortion, tangents[..., 0], tangents[..., 1])
+        x, y = bend(self.distortion, tangents[..., 0], tangents[..., 1])
         beyond = np.hypot(tangents[..., 0], tangents[..., 1]) > self._reach()
         pixels = np.stack([x, y], axis=-1) @ self.matrix[:2, :2].T + self.matrix[:2, 2]
         pixels[beyond] = np.nan
@@ -80,9 +80,9 @@ class Lens:
         x, y = goal[..., 0].copy(), goal[..., 1].copy()
         step = 1e-6
         for _ in range(12):
-            fx, fy = _bend(self.distortion, x, y)
-            ax, ay = _bend(self.distortion, x + step, y)
-            bx, by = _bend(self.distortion, x, y + step)
+            fx, fy = bend(self.distortion, x, y)
+            ax, ay = bend(self.distortion, x + step, y)
+            bx, by = bend(self.distortion, x, y + step)
             a, c, b, d = (ax - fx) / step, (ay - fy) / step, (bx - fx) / step, (by - fy) / step
             ex, ey = goal[..., 0] - fx, goal[..., 1] - fy
             det = a * d - b * c
@@ -188,15 +188,16 @@ class Camera:
         return replace(self, size=lens.size, matrix=lens.matrix)
 
 
-def _radial(k: Floats, r2: Floats) -> Floats:
-    above = 1 + r2 * (k[0] + r2 * (k[1] + r2 * k[4]))
-    below = 1 + r2 * (k[5] + r2 * (k[6] + r2 * k[7]))
-    return np.asarray(above / below)
-
-
-def _bend(k: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+def bend(k: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Where a lens with these eight coefficients moves the tangents x, y."""
     r2 = x * x + y * y
     radial = _radial(k, r2)
     bent_x = x * radial + 2 * k[2] * x * y + k[3] * (r2 + 2 * x * x)
     bent_y = y * radial + k[2] * (r2 + 2 * y * y) + 2 * k[3] * x * y
     return bent_x, bent_y
+
+
+def _radial(k: Floats, r2: Floats) -> Floats:
+    above = 1 + r2 * (k[0] + r2 * (k[1] + r2 * k[4]))
+    below = 1 + r2 * (k[5] + r2 * (k[6] + r2 * k[7]))
+    return np.asarray(above / below)

@@ -104,15 +104,14 @@ def find_lattices(
         return []
     # Lines along the first axis are spaced along the second one, and the other way round.
     rows, columns = _combs(along, counts[1] + 1), _combs(across, counts[0] + 1)
-    pairs = [(c, r) for c in columns for r in rows]
-    if not pairs:
+    if not rows or not columns:
         return []
-    squares = np.array([_square(c, r) for c, r in pairs])
+    squares = _squares(columns, rows)
     corners = warp(np.asarray(np.linalg.inv(H)), squares)
     off, factors = misfit(corners, *shape.size, shape.lens, lens_known=shape.lens_known)
     found = []
     for k in np.flatnonzero(off < _most_misfit(shape)).tolist():
-        column, row = pairs[k]
+        column, row = columns[k // len(rows)], rows[k % len(rows)]
         score = _support(across, column, row) + _support(along, row, column) - off[k]
         if score > 0:
             found.append((float(score), squares[k], corners[k], float(factors[k])))
@@ -146,13 +145,12 @@ def find_rectangles(
     if len(along.place) < 2 or len(across.place) < 2:
         return none
     rows, columns = _pairs(along), _pairs(across)
-    pairs = [(c, r) for c in columns for r in rows]
-    squares = np.array([_square(c, r) for c, r in pairs])
+    squares = _squares(columns, rows)
     corners = warp(np.asarray(np.linalg.inv(H)), squares)
     for shape, found in zip(shapes, none, strict=True):
         off, factors = misfit(corners, *shape.size, shape.lens, lens_known=shape.lens_known)
         for k in np.flatnonzero(off < _most_misfit(shape)).tolist():
-            column, row = pairs[k]
+            column, row = columns[k // len(rows)], rows[k % len(rows)]
             drawn = np.concatenate([_drawn(across, column, row), _drawn(along, row, column)])
             if drawn.min() > _LEAST_DRAWN:
                 score = float(drawn.min() + drawn.mean() - off[k])
@@ -182,13 +180,12 @@ def _drawn(family: _Family, comb: Comb, span: Comb) -> Floats:
     return np.minimum(_within(family.place, total, at, _NEAR_SIDE * length) / length, 1)
 
 
-def _square(column: Comb, row: Comb) -> list[tuple[float, float]]:
-    return [
-        (column.first, row.first),
-        (column.last, row.first),
-        (column.last, row.last),
-        (column.first, row.last),
-    ]
+def _squares(columns: Sequence[Comb], rows: Sequence[Comb]) -> Floats:
+    """The corners (N, 4, 2) of all rectangles of a pair of columns and a pair of rows."""
+    across = np.array([[c.first, c.last] for c in columns])[:, [0, 1, 1, 0]]
+    along = np.array([[r.first, r.last] for r in rows])[:, [0, 0, 1, 1]]
+    both = np.broadcast_arrays(across[:, None], along[None])
+    return np.stack(both, axis=-1).reshape(-1, 4, 2)
 
 
 def _family(H: Floats, segments: Segments, axis: int) -> _Family:

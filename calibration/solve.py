@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from calibration import cv
-from calibration.camera import Camera, Floats, Lens
+from calibration.camera import Camera, Floats, Lens, bend
 from calibration.fit import Fit, huber_weights, levenberg_marquardt, spread
 
 # How far a webcam's lens may be from a plain pinhole of 0.84 picture widths when nobody measured
@@ -14,6 +14,7 @@ from calibration.fit import Fit, huber_weights, levenberg_marquardt, spread
 FOCAL_GUESS = 0.84
 UNKNOWN_LENS = (0.15, 0.010, 0.07, 0.03)
 _POSE = 6
+_OUT_OF_SIGHT_PX = 1e3
 _WILDEST = np.array([3.0, 3, 3, 1e4, 1e4, 1e4, 1.5, 1e3, 1e3, 2, 2])
 _STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4])
 
@@ -107,16 +108,36 @@ def together(parts: Sequence[Evidence]) -> Evidence:
 
 def moved(camera: Camera, values: Floats) -> Camera:
     """The camera turned, shifted (about its own axes) and its lens changed by fitted values."""
+    return Camera(camera.size, *_moved(camera, values))
+
+
+def _moved(camera: Camera, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Matrix, distortion, rotation and place of the moved camera."""
     # A search may try wild values; they only have to stay numbers that a camera can have.
     values = np.clip(np.nan_to_num(values), -_WILDEST, _WILDEST)
-    rotation = cv.rotation_of(values[:3]) @ camera.rotation
-    place = camera.translation_mm + values[3:6]
-    matrix, bend = camera.matrix.copy(), camera.distortion.copy()
+    matrix, distortion = camera.matrix.copy(), camera.distortion.copy()
     matrix[0, 0] *= np.exp(values[6])
     matrix[1, 1] *= np.exp(values[6])
     matrix[:2, 2] += values[7:9]
-    bend[:2] += values[9:11]
-    return Camera(camera.size, matrix, bend, rotation, place)
+    distortion[:2] += values[9:11]
+    rotation = cv.rotation_of(values[:3]) @ camera.rotation
+    return matrix, distortion, rotation, camera.translation_mm + values[3:6]
+
+
+def _errors_px(camera: Camera, values: Floats, points: Floats, evidence: Evidence) -> Floats:
+    """How far each point is off along its normal for the moved camera; far where out of sight.
+
+    The same as projecting with `moved`, without building a camera for each of many thousand tries.
+    """
+    matrix, distortion, rotation, place = _moved(camera, values)
+    seen = points @ rotation.T + place
+    behind = seen[:, 2] <= 1e-6
+    depth = np.where(behind, 1.0, seen[:, 2])
+    x, y = bend(distortion, seen[:, 0] / depth, seen[:, 1] / depth)
+    off_x = matrix[0, 0] * x + matrix[0, 1] * y + matrix[0, 2] - evidence.px[:, 0]
+    off_y = matrix[1, 1] * y + matrix[1, 2] - evidence.px[:, 1]
+    along = off_x * evidence.normals[:, 0] + off_y * evidence.normals[:, 1]
+    return np.where(behind | ~np.isfinite(along), _OUT_OF_SIGHT_PX, along)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,7 +187,7 @@ def solve(
         points = evidence.points_mm
         if evidence.shapes:
             points = points + np.einsum("nsi,s->ni", evidence.shape, values[_POSE + 5 :])
-        return errors_px(moved(camera, values[: _POSE + 5]), points, evidence)
+        return _errors_px(camera, values[: _POSE + 5], points, evidence)
 
     def residuals(values: Floats) -> Floats:
         lens = (values[_POSE : _POSE + 5] - expected) / deviations
@@ -191,10 +212,3 @@ def solve(
         errors_px=off,
         weights=weights,
     )
-
-
-def errors_px(camera: Camera, points: Floats, evidence: Evidence) -> Floats:
-    """How far each point is off along its normal; very far where it is out of sight."""
-    off = camera.project(points) - evidence.px
-    along = (off * evidence.normals).sum(axis=1)
-    return np.where(np.isfinite(along), along, 1e3)
