@@ -101,3 +101,20 @@ def watch(
     print_table(measured.WatchRow.HEAD, (row.texts() for row in found))
     for mistake in found[-1].counts.mistakes:
         sys.stderr.write(f"{mistake}\n")
+
+
+@app.command()
+def soak(
+    minutes: Annotated[float, typer.Option(metavar="M", help="Minutes of frames.", min=0.5)] = 60,
+    breaks: Annotated[int, typer.Option(metavar="N", help="How often a camera fails.")] = 50,
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same failures.")] = 1,
+) -> None:
+    """An hour of frames with cameras that fail at random: memory, and what is told of it."""
+    from service.bench.soak import Soak
+    from service.bench.soak import soak as endure
+    from service.bench.table import print_table
+
+    found = endure(minutes, breaks, seed)
+    print_table(Soak.HEAD, [found.texts()])
+    if not found.good:
+        raise typer.Exit(1)
