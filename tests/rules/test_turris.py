@@ -170,6 +170,47 @@ def test_sight_lines_through_the_tower_separate() -> None:
     assert biggest(south.light, south.width) == 2
 
 
+def walked_score(stacks: Stacks, side: int) -> dict[str, int]:
+    """The five views, square by square: the first unit on every line of sight (TUR-R13)."""
+    letters = {(*cell, z): letter for (cell, z), letter in stacks.units()}
+    top = max((z for *_, z in letters), default=0)
+    across, up = range(side), range(1, top + 1)
+    lines = [
+        {(x, z): [(x, y, z) for y in across] for x in across for z in up},
+        {(y, z): [(x, y, z) for x in across] for y in across for z in up},
+    ]
+    lines += [{at: line[::-1] for at, line in view.items()} for view in lines]
+    lines.append({(x, y): [(x, y, z) for z in reversed(up)] for x in across for y in across})
+    points = {"L": 0, "D": 0}
+    for view in lines:
+        seen = {
+            at: next((letters[u] for u in line if u in letters), "") for at, line in view.items()
+        }
+        for colour in points:
+            rest = {at for at, letter in seen.items() if letter == colour}
+            sizes = [0]
+            while rest:
+                border = [rest.pop()]
+                for x, y in border:
+                    near = {(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)} & rest
+                    rest -= near
+                    border += near
+                sizes.append(len(border))
+            points[colour] += max(sizes)
+    return points
+
+
+@pytest.mark.parametrize("anchor", ["fixed", "floating"])
+def test_the_score_is_what_a_walk_along_every_line_of_sight_finds(anchor: str) -> None:
+    """At every moment of whole games, whatever is taken away on the way."""
+    game, rng = turris(anchor=anchor), random.Random(13)
+    for _ in range(3):
+        position = game.start()
+        while turn := game.random_turn(position, rng):
+            position = checked_apply(game, position, turn)
+            assert game.score(position) == walked_score(position.stacks, game.side)
+
+
 def test_t7_the_edge_of_a_level_comes_before_its_middle() -> None:
     """The own other half at the edge does not count; a block there before does."""
     game = turris()
