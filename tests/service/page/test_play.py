@@ -227,11 +227,11 @@ def test_a_page_that_follows_shows_what_a_fresh_one_shows(visit: Opener, site: S
     session.undo()
     expect(page.locator(".turns li")).to_have_count(4)
 
-    followed = page.locator("#content").inner_text()
+    followed = page.locator(".side").inner_text()
     page.reload()
     expect(page.locator(".turns li")).to_have_count(4)
 
-    assert page.locator("#content").inner_text() == followed
+    assert page.locator(".side").inner_text() == followed
 
 
 def test_the_end_is_told(visit: Opener, site: Site) -> None:

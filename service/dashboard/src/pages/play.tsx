@@ -38,7 +38,6 @@ export function PlayPage({ info, state, me }: Props) {
     <div class="play">
       <div class="scene">
         <BoardChoice info={info} shown={shown} onChoose={setShown} />
-        {shown === "3d" && <Board3D info={info} view={view} onCell={onCell} />}
         {shown === "flat" && <FlatBoard info={info} view={view} onCell={onCell} />}
         {shown === "camera" && (
           <div class="cameras">
@@ -55,6 +54,11 @@ export function PlayPage({ info, state, me }: Props) {
                 />
               );
             })}
+          </div>
+        )}
+        {shown !== "flat" && (
+          <div class={shown === "camera" ? "beside-camera" : ""}>
+            <Board3D info={info} view={view} onCell={onCell} />
           </div>
         )}
         {correcting && <p class="hint now">{t("play.correctHow")}</p>}
