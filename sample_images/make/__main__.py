@@ -7,6 +7,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -87,8 +88,8 @@ class Maker:
         board = solids_of(pieces, scene.kind.board.lattice, scene.paints, USUAL, number + 1)
         return (*board, *spare_solids(scene, pieces, number + 1))
 
-    def make(self) -> None:
-        """Everything that is missing."""
+    def make(self, cameras: Collection[str]) -> None:
+        """Everything of these cameras that is missing."""
         scene = self.table.scene
         (self.table.folder / "table.toml").write_text(table_toml(self.table), "utf-8")
         lattice = scene.kind.board.lattice
@@ -99,9 +100,11 @@ class Maker:
             **{f"still{n:02}": self.solids(n) for n in range(POSITIONS)},
         }
         for seed, (shot, solids) in enumerate(shots.items()):
-            for name, camera in scene.cameras.items():
-                self.shot(shot, name, camera, solids, seed)
+            for name in cameras:
+                self.shot(shot, name, scene.cameras[name], solids, seed)
         self.lens_views()
+        if not all(self.path(shot, name).exists() for shot in shots for name in scene.cameras):
+            return
         # Written last: a folder with its truth is whole.
         truth = json.dumps(self.truth(), indent=1) + "\n"
         (self.table.folder / "truth.json").write_text(truth, "utf-8")
@@ -204,6 +207,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("family", choices=["tune", "check"])
     parser.add_argument("table", nargs="*", help="names of tables; all where left out")
+    parser.add_argument("--camera", action="append", help="only this one; all where left out")
     parser.add_argument("--samples", type=int, default=6, help="paths a picture element")
     parser.add_argument("--excerpts", action="store_true", help="the recorded excerpts instead")
     parser.add_argument("--sheet", action="store_true", help="the contact sheet instead")
@@ -217,7 +221,7 @@ def main() -> int:
             continue
         maker = Maker(table, given.samples)
         if not given.excerpts:
-            maker.make()
+            maker.make(given.camera or table.scene.cameras)
         elif table.excerpt:
             maker.excerpt()
     return 0
