@@ -11,15 +11,17 @@ from itertools import product
 import numpy as np
 
 from rules.cells import Cell, Unit
+from rules.lattice import Board
 from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
 from vision.history import as_remembered, common, hearsay, with_history
 from vision.likelihood import CameraEye
-from vision.place import Sighting, moved_camera, moved_picture
+from vision.place import Anchor, Sighting, moved_camera, moved_picture
 from vision.reader import Reader
 from vision.reading import SURE, Reading
-from vision.seen import CameraNote, Scene, Seen
+from vision.seen import CameraNote, Scene, Seen, Turned
 from vision.sight import WEAK, seen_share
+from vision.turning import Pose, Turning, turned_picture
 from vision.watched import WatchedCamera
 
 MOST_WEAK = 3  # units whose colours are inferred at once
@@ -37,6 +39,7 @@ class FollowSettings:
     again_s: tuple[float, ...] = (0.06, 0.2, 0.5, 0.7)  # pauses between readings of one scene
     enough: float = 0.6  # chance of what the game expects, where it expects nothing else
     place_s: float = 2.0  # a camera that was bumped is looked for so often (1 to 5)
+    track_s: float = 0.1  # a board that is being turned is looked at so often (0.06 to 0.15)
     stale_s: float = 0.7  # a camera whose newest frame is older is left out (0.3 to 2)
     smooth: int = 4  # so many still frames are averaged from the second reading on
 
@@ -50,18 +53,27 @@ class Follower:
         *,
         expected: Callable[[], Sequence[Stacks]] = tuple,
         explains: Callable[[Stacks], bool] = lambda _: False,
+        turnable: bool = False,
         settings: FollowSettings | None = None,
     ) -> None:
+        """`turnable`: players turn and shift the board during play."""
         self._reader = reader
         self._expected = expected
         self._explains = explains
         self.settings = settings or FollowSettings()
-        self.cameras = {name: _watched(reader, name) for name in reader.cameras}
+        self._table = dict(reader.cameras)  # the same cameras while the board lies as calibrated
+        self.cameras = {
+            name: WatchedCamera(eye.camera, reader.board, _anchor(eye, reader.board))
+            for name, eye in reader.cameras.items()
+        }
+        self._turning = self._new_turning(Pose()) if turnable else None
         self._off: set[str] = set()
         self._believed: Stacks | None = None
         self._moved_at = -np.inf
         self._moving: dict[str, float] = {}
         self._placed_at = -np.inf
+        self._tracked_at = -np.inf
+        self._lies = True
         self._read_at = -np.inf
         self._hand = False
         self._readings: list[Reading] = []
@@ -86,14 +98,18 @@ class Follower:
             if name in self.cameras and self.cameras[name].take(t, frame):
                 self._moved_at = t
                 self._moving[name] = t
+                self._lies = False
                 self._read_at = -np.inf
                 self._hand = False
                 self._readings = []
                 self._told = None
         told += self._health(t)
+        if self._turning is not None and t == self._moved_at:
+            self._track(t)
         if t - self._moved_at < self.settings.settle_s or t - self._read_at < self._pause():
             return told
         told += self._places(t)
+        told += self._turned(t)
         scene = self._look(t)
         return told if scene is None else [*told, scene]
 
@@ -130,23 +146,72 @@ class Follower:
 
     def _realign(self, name: str, sighting: Sighting) -> bool:
         """Takes the camera's new place over; False where it is not known well enough."""
-        eye = self._reader.cameras[name]
+        eye = self._table[name]
         camera = moved_camera(eye.camera, sighting)
         if camera is None:
             return False
         empty = None if eye.empty is None else moved_picture(eye.empty, sighting)
-        eyes = {**self._reader.cameras, name: CameraEye(camera, eye.colours, empty)}
-        reader = self._reader
+        self._table[name] = CameraEye(camera, eye.colours, empty)
+        anchor = _anchor(self._table[name], self._reader.board)
+        pose = self._turning.pose if self._turning else Pose()
+        if self._turning is not None:
+            self._turning = self._new_turning(pose)
+        self._remake(pose, {name: anchor})
+        return True
+
+    def _track(self, t: float) -> None:
+        """A board that is being turned; every other frame is enough."""
+        if self._turning is None or t - self._tracked_at < self.settings.track_s:
+            return
+        self._tracked_at = t
+        self._turning.track(self._newest(t))
+
+    def _turned(self, t: float) -> Iterator[Turned]:
+        """Whether the board lies elsewhere than when it was last seen still."""
+        if self._turning is None or self._lies:
+            return
+        self._lies = True
+        images = self._newest(t)
+        if self._turning.lies(images):
+            return
+        before, pose = self._turning.pose, self._turning.fit(images)
+        if pose is None:
+            return
+        self._turning.pose = pose
+        self._remake(pose, {})
+        degrees = (pose.degrees - before.degrees + 180.0) % 360.0 - 180.0
+        yield Turned(t, degrees, round(degrees / 90) % 4)
+
+    def _newest(self, t: float) -> dict[str, ImageBGR]:
+        """The newest picture of every camera that can be trusted."""
+        return {name: camera.picture(1) for name, camera in self._fresh(t).items()}
+
+    def _new_turning(self, pose: Pose) -> Turning:
+        cameras = {name: eye.camera for name, eye in self._table.items()}
+        turning = Turning(self._reader.board, cameras)
+        turning.pose = turning.tracked = pose
+        return turning
+
+    def _remake(self, pose: Pose, anchors: Mapping[str, Anchor | None]) -> None:
+        """The reader anew, after a camera or the board has moved."""
+        reader, board = self._reader, self._reader.board
+        eyes: dict[str, CameraEye] = {}
+        for name, eye in self._table.items():
+            empty = eye.empty
+            if empty is not None and pose != Pose():
+                empty = turned_picture(empty, eye.camera, board, pose)
+            eyes[name] = CameraEye(pose.camera(eye.camera, board), eye.colours, empty)
         self._reader = Reader(
-            reader.board,
+            board,
             eyes,
             reader.kit,
             one_colour_stacks=reader.one_colour_stacks,
             settings=reader.settings,
         )
         believed = self._believed or Stacks()
-        self.cameras[name] = self.cameras[name].heir(camera, empty, believed)
-        return True
+        for name, camera in self.cameras.items():
+            anchor = anchors.get(name, camera.anchor)
+            self.cameras[name] = camera.heir(eyes[name].camera, anchor, believed)
 
     def _pause(self) -> float:
         if self._hand:
@@ -157,13 +222,7 @@ class Follower:
         return pauses[min(len(self._readings), len(pauses)) - 1] if self._readings else 0.0
 
     def _look(self, t: float) -> Scene | None:
-        fresh = {
-            name: camera
-            for name, camera in self.cameras.items()
-            if camera.fresh(t, self.settings.stale_s)
-            and camera.health.good
-            and name not in self._off
-        }
+        fresh = self._fresh(t)
         if not fresh:
             return None
         still_s = t - self._moved_at
@@ -175,6 +234,16 @@ class Follower:
             return None
         reading = self._read(t, fresh)
         return self._judged(t, reading, hands, still_s)
+
+    def _fresh(self, t: float) -> dict[str, WatchedCamera]:
+        """The cameras that can be trusted now."""
+        return {
+            name: camera
+            for name, camera in self.cameras.items()
+            if camera.fresh(t, self.settings.stale_s)
+            and camera.health.good
+            and name not in self._off
+        }
 
     def _hands(self, fresh: Mapping[str, WatchedCamera], still_s: float) -> frozenset[Cell]:
         """The cells that a resting hand covers in some camera."""
@@ -295,9 +364,10 @@ class Follower:
         self.believe(scene.stacks)
         for camera in self.cameras.values():
             camera.understood()
+        if self._turning is not None:
+            self._turning.remember(self._newest(scene.t), scene.stacks)
         return scene
 
 
-def _watched(reader: Reader, name: str) -> WatchedCamera:
-    eye = reader.cameras[name]
-    return WatchedCamera(eye.camera, reader.board, eye.empty)
+def _anchor(eye: CameraEye, board: Board) -> Anchor | None:
+    return None if eye.empty is None else Anchor(eye.camera, board, eye.empty)

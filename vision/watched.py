@@ -22,12 +22,12 @@ _LEAST_PX = 6  # a unit of which less is in the picture proves nothing
 class WatchedCamera:
     """One camera of a followed table."""
 
-    def __init__(self, camera: Camera, board: Board, reference: ImageBGR | None = None) -> None:
+    def __init__(self, camera: Camera, board: Board, anchor: Anchor | None = None) -> None:
         self.area = PlayArea.of(camera, board)
         self.health = Health()
         self._camera = camera
         self._board = board
-        self._anchor = None if reference is None else Anchor(camera, board, reference)
+        self.anchor = anchor
         self._stillness = Stillness(self.area)
         self._hands = Hands(self.area)
         self._play = self.area.reach(Stacks(), above=3)
@@ -64,11 +64,11 @@ class WatchedCamera:
 
     def place(self) -> Sighting | None:
         """Where the view lies against the calibration's; None before anything is known of it."""
-        if self._anchor is None:
+        if self.anchor is None:
             # Nobody took a picture of the empty table: the first still picture must do.
-            self._anchor = Anchor(self._camera, self._board, self._frames[-1].image)
+            self.anchor = Anchor(self._camera, self._board, self._frames[-1].image)
             return None
-        return self._anchor.sight(self._frames[-1].image)
+        return self.anchor.sight(self._frames[-1].image)
 
     def believe(self, stacks: Stacks) -> None:
         """What stands on the table."""
@@ -86,9 +86,9 @@ class WatchedCamera:
         self._hands.forget()
         self._frames.clear()
 
-    def heir(self, camera: Camera, reference: ImageBGR | None, stacks: Stacks) -> "WatchedCamera":
-        """The same camera in a new place, which goes on with its frames."""
-        heir = WatchedCamera(camera, self._board, reference)
+    def heir(self, camera: Camera, anchor: Anchor | None, stacks: Stacks) -> "WatchedCamera":
+        """The same camera where camera or board have moved, which goes on with its frames."""
+        heir = WatchedCamera(camera, self._board, anchor)
         heir.health = self.health
         for frame in self._frames:
             heir.take(self._t, frame)
