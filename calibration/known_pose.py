@@ -114,9 +114,8 @@ def _start(
         [[low[0], low[1], level], [high[0], low[1], level], [high[0], high[1], level],
          [low[0], high[1], level]]
     )  # fmt: skip
-    plane, _ = cv2.findHomography(points[:, :2], tangents, 0)
-    if plane is None:
-        return None
+    found = cv2.findHomography(points[:, :2], tangents, 0)[0]
+    plane = np.asarray(found if found is not None else np.zeros((3, 3)), dtype=np.float64)
     hom = np.column_stack([around[:, :2], np.ones(4)]) @ plane.T
     if (np.abs(hom[:, 2]) < 1e-9).any() or len({bool(w > 0) for w in hom[:, 2]}) > 1:
         return None

@@ -45,7 +45,7 @@ def plain(b: float, g: float, r: float) -> Paint:
 def grain(paint: Paint, strength: float, seed: int = 0, scale: float = 1.0) -> Paint:
     """Wood grain along x over another paint."""
     noise = np.random.default_rng(seed).normal(size=(128, 512)).astype(np.float32)
-    noise = cv2.GaussianBlur(noise, (0, 0), sigmaX=18, sigmaY=0.8)
+    noise = np.asarray(cv2.GaussianBlur(noise, (0, 0), sigmaX=18, sigmaY=0.8), dtype=np.float32)
     noise /= noise.std()
 
     def mixed(x: Floats, y: Floats) -> Floats:
@@ -96,9 +96,12 @@ def cells(
 
 
 def cube(x: float, y: float, z: float, edge: float, bgr: Sequence[float], turn: float = 0) -> Box:
+    """A cube standing on the table, its middle at x and y."""
     half = edge / 2
     b, g, r = bgr
-    return Box((x - half, y - half, z), (x + half, y + half, z + edge), plain(b, g, r), (b, g, r), turn)
+    return Box(
+        (x - half, y - half, z), (x + half, y + half, z + edge), plain(b, g, r), (b, g, r), turn
+    )
 
 
 def look_at(
@@ -125,9 +128,7 @@ def look_at(
     return Camera.of(lens, R, -R @ np.asarray(at, float))
 
 
-def draw(
-    camera: Camera, boxes: Sequence[Box], floor_mm: float, look: Look, seed: int = 0
-) -> Image:
+def draw(camera: Camera, boxes: Sequence[Box], floor_mm: float, look: Look, seed: int = 0) -> Image:
     """The picture that a webcam would take."""
     width, height = camera.size
     v, u = np.mgrid[0:height, 0:width].astype(float)
@@ -139,7 +140,7 @@ def draw(
     light = total / len(offsets) * look.gain
     r2 = ((u / width - 0.5) ** 2 + (v / height - 0.5) ** 2)[..., None]
     light *= 1 - look.glow * r2 * 2
-    light = cv2.GaussianBlur(light, (0, 0), max(look.blur_px, 0.01))
+    light = np.asarray(cv2.GaussianBlur(light, (0, 0), max(look.blur_px, 0.01)), dtype=np.float64)
     grey = 255 * np.clip(light, 0, 1) ** (1 / 2.2)
     grey += np.random.default_rng(seed).normal(scale=look.noise, size=grey.shape)
     picture = np.clip(np.round(grey), 0, 255).astype(np.uint8)
@@ -165,9 +166,7 @@ def _hit(origin: Floats, d: Floats, box: Box) -> tuple[Floats, np.ndarray, Float
     return t, side, axis @ turn, where + middle
 
 
-def _shade(
-    origin: Floats, d: Floats, boxes: Sequence[Box], floor_mm: float, look: Look
-) -> Floats:
+def _shade(origin: Floats, d: Floats, boxes: Sequence[Box], floor_mm: float, look: Look) -> Floats:
     fall = (floor_mm - origin[2]) / np.where(np.abs(d[..., 2]) < 1e-9, 1e-9, d[..., 2])
     t = np.where((fall > 0) & (fall < 4000), fall, np.inf)
     spot = origin + np.where(np.isfinite(t), t, 0)[..., None] * d
