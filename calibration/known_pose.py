@@ -1,6 +1,7 @@
 """The pose from points whose places are known: printed markers, or four given corners."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import cv2
 import numpy as np
@@ -114,8 +115,8 @@ def _start(
         [[low[0], low[1], level], [high[0], low[1], level], [high[0], high[1], level],
          [low[0], high[1], level]]
     )  # fmt: skip
-    found = cv2.findHomography(points[:, :2], tangents, 0)[0]
-    plane = np.asarray(found if found is not None else np.zeros((3, 3)), dtype=np.float64)
+    found: Any = cv2.findHomography(points[:, :2], tangents, 0)[0]
+    plane = np.zeros((3, 3)) if found is None else np.asarray(found, dtype=np.float64)
     hom = np.column_stack([around[:, :2], np.ones(4)]) @ plane.T
     if (np.abs(hom[:, 2]) < 1e-9).any() or len({bool(w > 0) for w in hom[:, 2]}) > 1:
         return None

@@ -23,6 +23,11 @@ class Box:
     turn_deg: float = 0.0
 
 
+def plain(b: float, g: float, r: float) -> Paint:
+    """One colour everywhere."""
+    return lambda x, y: np.broadcast_to(np.array([b, g, r]), (*x.shape, 3)).astype(float)
+
+
 @dataclass(frozen=True)
 class Look:
     """Light and the faults of the camera."""
@@ -35,11 +40,7 @@ class Look:
     jpeg: int = 88
     gain: float = 1.0
     glow: float = 0.25  # how much darker the picture's corners are
-    table: Paint = field(default=lambda x, y: plain(0.22, 0.25, 0.2)(x, y))
-
-
-def plain(b: float, g: float, r: float) -> Paint:
-    return lambda x, y: np.broadcast_to(np.array([b, g, r]), (*x.shape, 3)).astype(float)
+    table: Paint = field(default=plain(0.22, 0.25, 0.2))
 
 
 def grain(paint: Paint, strength: float, seed: int = 0, scale: float = 1.0) -> Paint:
