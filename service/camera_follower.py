@@ -48,12 +48,14 @@ class CameraFollower:
         kind: SourceKind = "camera",
         over: Callable[[], bool] | None = None,
         per_second: float = 12.0,
+        turnable: bool = False,
     ) -> None:
         self.kind: SourceKind = kind
         self._make_reader = make_reader
         self._eyes = {eye.view.name: eye for eye in eyes}
         self._over = over
         self._pause_s = 1 / per_second
+        self._turnable = turnable
         self._frames: dict[str, Frame] = {}
         self._pictures: dict[str, Picture] = {}
         self._believed: Stacks | None = None
@@ -99,7 +101,7 @@ class CameraFollower:
             return None
 
     def _follow(self, feed: Feed, reader: Reader | None) -> None:
-        follower = Follower(reader, explains=feed.explains) if reader else None
+        follower = self._new_follower(feed, reader)
         began, ticked = time.monotonic(), 0.0
         while not self._stop.is_set():
             now = time.monotonic() - began
@@ -114,8 +116,13 @@ class CameraFollower:
                 for eye in self._eyes.values():
                     eye.source.close()
                 began, ticked = time.monotonic(), 0.0
-                follower = Follower(reader, explains=feed.explains) if reader else None
+                follower = self._new_follower(feed, reader)
             self._stop.wait(max(0.002, self._pause_s - (time.monotonic() - began - now)))
+
+    def _new_follower(self, feed: Feed, reader: Reader | None) -> Follower | None:
+        if reader is None:
+            return None
+        return Follower(reader, explains=feed.explains, turnable=self._turnable)
 
     def _look(
         self, feed: Feed, follower: Follower, now: float, frames: Mapping[str, Frame]

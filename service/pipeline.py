@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rules.events import Event
-from rules.game import Game
+from rules.game import Game, GameSpec
 from rules.referee import Referee
 from rules.sentences import sentence
 from service.table_eyes import table_reader
@@ -14,6 +14,7 @@ from vision.follow import Follower
 from vision.frame import Frame
 from vision.reader import Reader
 from vision.seen import CameraNote, Scene, Seen, Turned
+from vision.virtual.scene import Kind
 
 TICK_S = 0.5  # how often the referee is told that time has passed
 
@@ -25,7 +26,9 @@ class Pipeline:
         self.game = game
         self.language = language
         self.referee = Referee(game, language)
-        self.follower = Follower(reader, explains=self.referee.explains)
+        self.follower = Follower(
+            reader, explains=self.referee.explains, turnable=is_turned(game.spec)
+        )
         self._ticked = 0.0
 
     def see(self, t: float, frames: Mapping[str, Frame]) -> list[Event]:
@@ -45,6 +48,11 @@ class Pipeline:
             return [turned_event(seen)]
         judged = self.referee.observe(seen.t, seen.stacks, seen.unsure, seen.hidden)
         return [settled_event(seen), *judged]
+
+
+def is_turned(spec: GameSpec) -> bool:
+    """Whether players turn what they play on: a loose felt, or a board that is laid in."""
+    return Kind.of(spec).surface in ("felt", "recess")
 
 
 def table_pipeline(folder: Path, only: Iterable[str] = (), language: str = "en") -> Pipeline:

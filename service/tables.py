@@ -9,6 +9,7 @@ from service.camera_follower import CameraFollower, Eye, view_of
 from service.follower import CameraView
 from service.inputs import Json
 from service.phones import PhoneCamera
+from service.pipeline import is_turned
 from service.table import Table
 from service.table_eyes import table_reader
 from service.table_folder import read_table
@@ -51,7 +52,8 @@ def table_follower(server: Server, session: str, folder: Path, table: Table) -> 
         else:
             view = CameraView(name, _kind(place), _UNKNOWN_SIZE)
         eyes.append(Eye(source, view, place.rotate))
-    return CameraFollower(lambda: table_reader(folder), eyes)
+    turnable = is_turned(table.spec)
+    return CameraFollower(lambda: table_reader(folder), eyes, turnable=turnable)
 
 
 def _virtual_plays(folder: Path, table: Table) -> dict[str, Source]:

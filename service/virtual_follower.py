@@ -50,6 +50,7 @@ def virtual_follower(table: VirtualTable, again_s: float = 20.0) -> CameraFollow
         kind="virtual-camera",
         over=clock.over,
         per_second=8.0,
+        turnable=table.scene.kind.surface in ("felt", "recess"),
     )
 
 
