@@ -86,6 +86,7 @@ class LookSettings:
     noise: float = 0.0035  # of light; matters where it is dark
     anything: float = 0.03  # share of pixels that show something else
     anything_density: float = 0.02  # an even density over all colours that occur
+    like_a_piece: float = 0.3  # pixels denser than this may be pieces
     room_moves: float = 0.35  # share of the room's pixels that changed since it was empty
     room_alike: float = 0.6  # such a pixel is less likely to look like a piece than a piece is
     clip_weight: tuple[float, float, float, float] = (1.0, 0.5, 0.25, 0.1)
@@ -178,7 +179,9 @@ class EyeLooks:
         piece = self._pieces(even, colours)
         return RayLooks(
             piece=piece,
-            nothing=self._in_the_room(self._nothing(values, light, noise, some), piece, some),
+            nothing=self._in_the_room(
+                self._nothing(values, light, noise, some, piece), piece, some
+            ),
             edge=_ON_PIECE[:, contrast],
             nothing_edge=self._edge_of_nothing[some, contrast],
             weight=np.array(cfg.clip_weight, dtype=np.float32)[clipped_channels(pixels)],
@@ -233,6 +236,21 @@ class EyeLooks:
         found += cfg.anything * cfg.anything_density
         return found
 
+    def _bare_board(
+        self, values: Floats32, noise: Floats32, some: NDArray[np.int64], piece: Floats32
+    ) -> Floats32:
+        """Without a picture of the empty table: the commonest colour on the board is the board."""
+        cfg = self._settings
+        board = self._rays.on_board[some] & (piece.max(axis=(0, 1)) < cfg.like_a_piece)
+        if board.sum() < 50:
+            board = self._rays.on_board[some]
+        off = values - light_mode(np.asarray(values[board]))
+        far_hue = off[:, 1] ** 2 + off[:, 2] ** 2
+        found = cfg.board_lit * _density(off[:, 0], far_hue, 0.3, 0.12, noise)
+        found += cfg.board_shaded * _density(off[:, 0] - cfg.board_shade, far_hue, 0.6, 0.2, noise)
+        found += cfg.board_deep * _density(off[:, 0] + 1.0, far_hue, 1.0, 0.35, noise)
+        return found
+
     def _in_the_room(self, nothing: Floats32, piece: Floats32, some: NDArray[np.int64]) -> Floats32:
         """Rays that end in the room may show anything there, also somebody dressed like a piece."""
         cfg = self._settings
@@ -245,12 +263,17 @@ class EyeLooks:
         return found
 
     def _nothing(
-        self, values: Floats32, light: Floats32, noise: Floats32, some: NDArray[np.int64]
+        self,
+        values: Floats32,
+        light: Floats32,
+        noise: Floats32,
+        some: NDArray[np.int64],
+        piece: Floats32,
     ) -> Floats32:
         cfg = self._settings
         even = cfg.anything * cfg.anything_density
         if self._empty is None:
-            return np.full(len(values), even, dtype=np.float32)
+            return np.asarray(self._bare_board(values, noise, some, piece) + np.float32(even))
         off = values[:, 0] - self._empty[some, 0]
         share = np.minimum((light.mean(axis=1) + 1e-4) / self._empty_mean[some], 4.0)
         expected = of_light(self._empty_light[some] * share[:, None])
