@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from rules.errors import KiebitzError
+from rules.registry import find_game
 from rules.stacks import Stacks
 from service.follower import Seen, TableFollower
 from service.inputs import Json
@@ -68,6 +69,24 @@ class TableFeed:
         self.session.notice({"event": "turned", "degrees": degrees, "quarters": quarters})
 
 
+def _standing(table: Table) -> Json:
+    """How a running session stands."""
+    state = table.session.state
+    return {
+        "phase": state.phase,
+        "turns": len(state.turns),
+        "score": state.score,
+        "winner": state.over["winner"] if state.over else None,
+    }
+
+
+def _title(game: str) -> str:
+    try:
+        return find_game(game).title
+    except KiebitzError:
+        return game  # of a newer program
+
+
 class Sessions:
     """Finds sessions by id; those on the disk are recalled when they are asked for."""
 
@@ -121,33 +140,37 @@ class Sessions:
         self._shown = session
 
     def list(self) -> list[Json]:
-        """Every session on the disk, the newest first, with what a list of games shows."""
+        """Every session on the disk, the newest first, with what a list of games shows.
+
+        Only those that run are asked; the others would have to be judged from their first turn.
+        """
         found: list[Json] = []
         for kept in self.store.sessions():
-            line: Json = {
-                "id": kept.id,
-                "created": kept.created,
-                "name": kept.setup.get("name") or "",
-                "game": kept.setup["game"],
-            }
-            try:
-                table = self.get(kept.id)
-            except KiebitzError as error:
-                found.append({**line, "problem": str(error)})
-                continue
-            state = table.session.state
+            table = self._open.get(kept.id)
+            told = self._told(kept.id) if table is None else _standing(table)
             found.append(
                 {
-                    **line,
-                    "title": table.session.game.spec.title,
-                    "phase": state.phase,
-                    "turns": len(state.turns),
-                    "score": state.score,
-                    "winner": state.over["winner"] if state.over else None,
-                    "live": table.follower is not None,
+                    "id": kept.id,
+                    "created": kept.created,
+                    "name": kept.setup.get("name") or "",
+                    "game": kept.setup["game"],
+                    "title": _title(kept.setup["game"]),
+                    "live": table is not None and table.follower is not None,
+                    **told,
                 }
             )
         return found
+
+    def _told(self, session: str) -> Json:
+        """How a session that does not run stood last."""
+        last = self.store.last_events(session, ("phase", "turn", "over"))
+        phase = last["phase"]["phase"] if "phase" in last else "setup"
+        return {
+            "phase": phase,
+            "turns": last["turn"]["n"] if "turn" in last else 0,
+            "score": last["turn"]["score"] if "turn" in last else {},
+            "winner": last["over"]["winner"] if phase == "over" and "over" in last else None,
+        }
 
     def forget(self, session: str) -> None:
         """Delete a session for good."""

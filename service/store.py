@@ -150,6 +150,20 @@ class Store:
         )
         return [Entry(row[0], row[1], row[2], orjson.loads(row[3])) for row in rows]
 
+    def last_events(self, session: str, names: Sequence[str]) -> dict[str, Json]:
+        """The last event of each of these names, read from the end of the log."""
+        found: dict[str, Json] = {}
+        for name in names:
+            rows = self._rows(
+                "SELECT body FROM entry WHERE session = ? AND kind = 'event'"
+                " AND json_extract(body, '$.event') = ? ORDER BY seq DESC LIMIT 1",
+                session,
+                name,
+            )
+            if rows:
+                found[name] = orjson.loads(rows[0][0])
+        return found
+
     def forget(self, session: str) -> None:
         """Remove a session with everything that belongs to it."""
         with self._writing() as db:

@@ -27,6 +27,18 @@ class TestSessions:
 
         assert (line["title"], line["phase"], line["turns"]) == ("KEWBZ", "play", 1)
 
+    def test_games_that_do_not_run_are_listed_from_their_log(self, room: Room) -> None:
+        """After a restart the list says the same, without judging any game again."""
+        room.see()
+        room.see(d4="B")
+        room.see(d4="B", d5="Y")
+        before = room.host.get(f"{API}/sessions").json()
+
+        room.server.sessions._open.clear()
+
+        assert room.host.get(f"{API}/sessions").json() == before
+        assert not room.server.sessions._open
+
     def test_a_session_describes_its_board(self, room: Room) -> None:
         """A page gets all it needs to draw: board, colours with looks, names."""
         found = room.host.get(room.url()).json()

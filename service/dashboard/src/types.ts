@@ -147,7 +147,6 @@ export interface SessionLine {
   score?: Record<string, number>;
   winner?: string | string[] | null;
   live?: boolean;
-  problem?: string;
 }
 
 export interface GameInfo {

@@ -87,7 +87,6 @@ export function GamesPage({ me }: { me: Me }) {
                 {game.phase && ` · ${t(`phase.${game.phase}`)} · ${t("games.turns", { n: game.turns ?? 0 })}`}
                 {game.live && <span class="badge open">{t("games.live")}</span>}
               </p>
-              {game.problem && <p class="problem">{game.problem}</p>}
             </div>
             <div class="buttons">
               <a class="button" href={`/t/${game.id}/${game.live || game.phase !== "over" ? "play" : "replay"}`}>
