@@ -89,7 +89,8 @@ class Book:
             # an unfinished turn that can go on in several ways owes just something
             debts = seen.owed or (Owed(seen.turn.player, "relocate", ()),)
             return [*events, *(owed_event(t, n, owed) for owed in debts)]
-        events.append(self._told(t, self.open, final=False))
+        counted = seen.after[0] if self.open.legal else self.belief[0]
+        events.append(self._told(t, self.open, counted, final=False))
         return [*events, *(owed_event(t, n, owed) for owed in seen.owed)]
 
     def _replaced(self, t: float, stacks: Stacks) -> list[Event]:
@@ -112,7 +113,7 @@ class Book:
             return []
         after = self.after(opened)
         self._note(opened, kept=not opened.legal)
-        events = [self._told(t, opened, final=True)]
+        events = [self._told(t, opened, after[0], final=True)]
         if not opened.legal:
             events.append(Event("kept", t, {"n": opened.n}))
         self.belief = after
@@ -171,16 +172,16 @@ class Book:
     def _note(self, opened: OpenTurn, *, kept: bool) -> None:
         self.done.append(DoneTurn(opened.n, opened.seen.turn, self.belief, opened.legal, kept))
 
-    def _told(self, t: float, opened: OpenTurn, *, final: bool) -> Event:
+    def _told(self, t: float, opened: OpenTurn, counted: Any, *, final: bool) -> Event:
+        """The turn, with the score of the position that counts."""
         seen = opened.seen
-        position = seen.after[0] if opened.legal else self.belief[0]
         return turn_event(
             t,
             opened.n,
             seen.turn,
             seen.breaks,
             final=final,
-            score=self.game.score(position),
+            score=self.game.score(counted),
             stacks=opened.stacks,
             language=self.language,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rules.errors import ImpossibleChange, RecordError
@@ -31,8 +31,9 @@ def judge_record(record: Record, language: str = "en") -> Iterator[Event]:
         if not line.turn.claim:
             n += 1
         verdict = judge_turn(game, position, line.turn)
-        yield from _told(game, position, line, verdict, n, language)
         before, position = position, _behind(game, position, line, verdict)
+        score = game.score(position)
+        yield from _told(game, before, line, verdict, n, score, language)
         # a kept turn can end the game, too; after the end nothing ends it again
         ended = outcome_event(0.0, game, position, language) if position is not before else None
         if ended and game.outcome(before) is None:
@@ -74,7 +75,13 @@ def _behind(game: Game[Any], position: Any, line: TurnLine, verdict: Verdict[Any
 
 
 def _told(
-    game: Game[Any], position: Any, line: TurnLine, verdict: Verdict[Any], n: int, language: str
+    game: Game[Any],
+    position: Any,
+    line: TurnLine,
+    verdict: Verdict[Any],
+    n: int,
+    score: Mapping[str, int],
+    language: str,
 ) -> Iterator[Event]:
     """The events of one line."""
     after = verdict.after if verdict.legal else None
@@ -84,7 +91,7 @@ def _told(
         line.turn,
         verdict.breaks,
         final=True,
-        score=game.score(position if after is None else after),
+        score=score,
         stacks=standing(game, position, line.turn) if after is None else after.stacks,
         language=language,
     )

@@ -106,3 +106,12 @@ def test_a_kept_turn_can_end_the_game() -> None:
     assert [e.event for e in events] == ["turn", "kept", "over", "turn", "kept"]
     assert events[2].data["winner"] == "Y"
     assert [b["rule"] for b in events[3].data["breaks"]] == ["kewbz.game-over"]
+
+
+def test_a_kept_turn_counts_in_the_score() -> None:
+    """What stands by agreement scores; what is taken back does not."""
+    text = "game = kewbz\n\nB +d4B\nY +h8Y\nY +h8Y kept\n"
+
+    turns = [e.data for e in judge_record(parse_record(text)) if e.event == "turn"]
+
+    assert [turn["score"]["Y"] for turn in turns] == [-36, -36, -35]
