@@ -67,7 +67,8 @@ class Follower:
             for name, eye in reader.cameras.items()
         }
         self._turning = self._new_turning(Pose()) if turnable else None
-        self._off: set[str] = set()
+        self._off: set[str] = set()  # cameras whose place is not known
+        self._familiar: set[str] = set()  # cameras that have shown their calibrated view
         self._believed: Stacks | None = None
         self._moved_at = -np.inf
         self._moving: dict[str, float] = {}
@@ -130,8 +131,12 @@ class Follower:
             if not (camera.fresh(t, self.settings.stale_s) and camera.health.good):
                 continue
             sighting = camera.place()
-            if sighting is None or not sighting.known:
+            if sighting is None:
                 continue
+            if not sighting.known:
+                yield from self._strange(t, name)
+                continue
+            self._familiar.add(name)
             if sighting.steady:
                 if name in self._off:
                     self._off.discard(name)
@@ -143,6 +148,21 @@ class Follower:
             if self._realign(name, sighting):
                 self._off.discard(name)
                 yield CameraNote(t, name, "realigned")
+
+    def _strange(self, t: float, name: str) -> Iterator[CameraNote]:
+        """A camera whose very first view has nothing in common with its calibration."""
+        if name in self._familiar or name in self._off or self._table[name].empty is None:
+            return
+        image = self.cameras[name].picture(1)
+        for other, camera in self.cameras.items():
+            if other != name and camera.anchor is not None:
+                fits = camera.anchor.camera.size == self._table[name].camera.size
+                if fits and camera.anchor.sight(image).known:
+                    self._off.add(name)
+                    yield CameraNote(t, name, "swapped", other)
+                    return
+        self._off.add(name)
+        yield CameraNote(t, name, "wrong-table")
 
     def _realign(self, name: str, sighting: Sighting) -> bool:
         """Takes the camera's new place over; False where it is not known well enough."""

@@ -1,0 +1,97 @@
+"""A felt that is turned and shifted during play, and cameras that are bumped or swapped."""
+
+from collections.abc import Iterator
+
+import cv2
+import pytest
+
+from rules.events import Event
+from rules.registry import find_game
+from service.pipeline import Pipeline
+from service.virtual_follower import virtual_reader
+from tests.service.virtual_tables import virtual_table
+from vision.frame import Frame
+from vision.pairing import moments
+from vision.virtual.live import VirtualTable
+
+TURRIS = """game = turris
+players = L D
+
+@ scene seed=9
+L +c1~c2L
+@ turn-board 95 20 -15
+D +c3^D
+"""
+KEWBZ = """game = kewbz
+players = B Y
+
+@ scene seed=5
+B +d4B
+@ bump overhead 0.7
+Y +d5Y
+"""
+
+
+def pipeline_of(table: VirtualTable, game: str) -> Pipeline:
+    """A pipeline as `kiebitz watch` makes it."""
+    cv2.setNumThreads(1)
+    return Pipeline(virtual_reader(table), find_game(game).set_up())
+
+
+def followed(table: VirtualTable, game: str) -> list[Event]:
+    """Everything that is told of a play."""
+    pipeline = pipeline_of(table, game)
+    return [
+        event for t, frames in moments(table.sources.values()) for event in pipeline.see(t, frames)
+    ]
+
+
+def moves(events: list[Event]) -> Iterator[tuple[str, bool]]:
+    """The turns as they were told first."""
+    seen = set()
+    for event in events:
+        if event.event == "turn" and event.data["n"] not in seen:
+            seen.add(event.data["n"])
+            yield event.data["move"], event.data["legal"]
+
+
+@pytest.mark.slow
+def test_a_turned_felt_keeps_its_cells() -> None:
+    """The turn of the felt is told by its angle, and the next block stands where the players mean."""
+    told = followed(virtual_table(TURRIS), "turris")
+
+    turned = [event for event in told if event.event == "turned"]
+    assert len(turned) == 1
+    assert turned[0].data["degrees"] == pytest.approx(95, abs=3)
+    assert turned[0].data["quarters"] == 1
+    assert list(moves(told)) == [("+c1~c2L", True), ("+c3^D", True)]
+
+
+@pytest.mark.slow
+def test_a_bumped_camera_is_told_and_put_right() -> None:
+    """Nothing is judged by the camera's old place, and the game goes on."""
+    told = followed(virtual_table(KEWBZ), "kewbz")
+
+    states = [(e.data["camera"], e.data["state"]) for e in told if e.event == "camera"]
+    assert states == [("overhead", "moved"), ("overhead", "realigned")]
+    assert list(moves(told)) == [("+d4B", True), ("+d5Y", True)]
+
+
+@pytest.mark.slow
+def test_swapped_cameras_are_noticed_and_give_no_verdict() -> None:
+    """Each shows what the other was calibrated for; nothing is told but that."""
+    table = virtual_table(KEWBZ)
+    pipeline = pipeline_of(table, "kewbz")
+    other = {"overhead": "side", "side": "overhead"}
+    told: list[Event] = []
+    for t, frames in moments(table.sources.values()):
+        if t > 3:
+            break
+        swapped = {other[n]: Frame(f.image, f.seconds, other[n]) for n, f in frames.items()}
+        told += pipeline.see(t, swapped)
+
+    assert {e.event for e in told} == {"camera"}
+    assert {(e.data["camera"], e.data["state"]) for e in told} == {
+        ("overhead", "swapped"),
+        ("side", "swapped"),
+    }
