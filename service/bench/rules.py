@@ -4,6 +4,7 @@ Speed is told against python-chess doing the same work in the same run: generati
 applying each of them.
 """
 
+import gc
 import random
 import time
 import tracemalloc
@@ -224,6 +225,7 @@ def memory_a_turn(game: Game[Any], played: list[list[tuple[Any, Turn]]]) -> floa
     before, _ = tracemalloc.get_traced_memory()
     for t, stacks in enumerate(scenes):
         referee.observe(10.0 * t, type(stacks)(stacks))
+    gc.collect()
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return (after - before) / max(1, len(scenes) - 1)
