@@ -22,6 +22,7 @@ from vision.adapt import AdaptSettings, adapted
 from vision.blocks import all_blocks, pair_up
 from vision.certainty import CellDoubt, CertaintySettings, Doubts
 from vision.columns import RayTable
+from vision.covering import CoverSettings, find_cover
 from vision.errors import NoPicture
 from vision.evidence import Evidence, SearchSettings, State, View
 from vision.likelihood import CameraEye, EyeLooks, ImageBGR, LookSettings, RayLooks
@@ -48,6 +49,7 @@ class ReaderSettings:
     adapt: AdaptSettings = field(default_factory=AdaptSettings)
     nudge: NudgeSettings = field(default_factory=NudgeSettings)
     certainty: CertaintySettings = field(default_factory=CertaintySettings)
+    cover: CoverSettings = field(default_factory=CoverSettings)
 
 
 @dataclass(slots=True, eq=False)
@@ -133,7 +135,28 @@ class Reader:
         told = self._settled(position, doubts)
         cells = doubts.cells()
         self._remember(images, looks, position, told, cells)
-        return replace(self._reading(cells, told, last), ms=_since(begin), score=told.score)
+        reading = self._uncovered(self._reading(cells, told, last), told, list(looks), last)
+        return replace(reading, ms=_since(begin), score=told.score)
+
+    def _uncovered(
+        self, reading: Reading, position: Position, names: list[str], last: Stacks | None
+    ) -> Reading:
+        """The reading without the cells that a hand covers: they stay as they were last known."""
+        cover = find_cover(position, self.settings.cover)
+        if not cover:
+            return reading
+        cells = frozenset[Cell]().union(*(found.cells for found in cover.values()))
+        stacks = dict(reading.stacks)
+        for cell in cells:
+            stacks[cell] = last.get(cell, "") if last is not None else stacks.get(cell, "")
+        return replace(
+            reading,
+            stacks=Stacks(stacks),
+            unsure={c: choices for c, choices in reading.unsure.items() if c not in cells},
+            inferred=frozenset(u for u in reading.inferred if u.cell not in cells),
+            hidden=reading.hidden | cells,
+            covered={names[number]: found for number, found in cover.items()},
+        )
 
     def _settled(self, position: Position, doubts: Doubts) -> Position:
         """The position after doubtful columns were tried exactly, on a copy."""
@@ -206,7 +229,9 @@ class Reader:
         for column in columns:
             memory.cells[column] = doubts.cell(column)
         position.change(position.differing(told.state[:-1]))
-        return replace(self._reading(memory.cells, told, last), score=told.score)
+        reading = self._reading(memory.cells, told, last)
+        reading = self._uncovered(reading, told, list(memory.pixels), last)
+        return replace(reading, score=told.score)
 
     def _look(
         self, images: Mapping[str, ImageBGR], *, learned: bool = False
