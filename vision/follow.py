@@ -22,8 +22,9 @@ from vision.reading import SURE, Reading
 from vision.seen import CameraNote, Scene, Seen, Turned
 from vision.sight import WEAK, seen_share
 from vision.turning import Pose, Turning, turned_picture
-from vision.watched import WatchedCamera
+from vision.watched import WatchedCamera, fitted
 
+STRANGE = 3  # views in a row with nothing of the calibration in them are another table
 MOST_WEAK = 3  # units whose colours are inferred at once
 
 
@@ -68,7 +69,9 @@ class Follower:
         }
         self._turning = self._new_turning(Pose()) if turnable else None
         self._off: set[str] = set()  # cameras whose place is not known
-        self._familiar: set[str] = set()  # cameras that have shown their calibrated view
+        self._resized: set[str] = set()  # cameras whose pictures have another shape
+        # How often a camera's view was strange; below 0 once it has shown the calibrated one.
+        self._strangeness = dict.fromkeys(self.cameras, 0)
         self._believed: Stacks | None = None
         self._moved_at = -np.inf
         self._moving: dict[str, float] = {}
@@ -95,8 +98,18 @@ class Follower:
     def see(self, t: float, frames: Mapping[str, Frame]) -> list[Seen]:
         """The frames of one moment, and what comes of them."""
         told: list[Seen] = []
-        for name, frame in frames.items():
-            if name in self.cameras and self.cameras[name].take(t, frame):
+        for name, given in frames.items():
+            if name not in self.cameras:
+                continue
+            frame = fitted(given, self._table[name].camera.size)
+            if frame is None:
+                if name not in self._resized:
+                    width, height = self._table[name].camera.size
+                    told.append(CameraNote(t, name, "resized", f"not {width} x {height}"))
+                self._resized.add(name)
+                continue
+            self._resized.discard(name)
+            if self.cameras[name].take(t, frame):
                 self._moved_at = t
                 self._moving[name] = t
                 self._lies = False
@@ -128,31 +141,30 @@ class Follower:
             return
         self._placed_at = t
         for name, camera in list(self.cameras.items()):
-            if not (camera.fresh(t, self.settings.stale_s) and camera.health.good):
-                continue
-            sighting = camera.place()
-            if sighting is None:
-                continue
-            if not sighting.known:
+            if camera.fresh(t, self.settings.stale_s) and camera.health.good:
+                sighting = camera.place()
+                if sighting is not None:
+                    yield from self._place(t, name, sighting)
+
+    def _place(self, t: float, name: str, sighting: Sighting) -> Iterator[CameraNote]:
+        """What a view says about one camera's place."""
+        if not sighting.known:
+            if sighting.strange:
                 yield from self._strange(t, name)
-                continue
-            self._familiar.add(name)
-            if sighting.steady:
-                if name in self._off:
-                    self._off.discard(name)
-                    yield CameraNote(t, name, "realigned")
-                continue
-            if name not in self._off:
-                self._off.add(name)
-                yield CameraNote(t, name, "moved")
-            if self._realign(name, sighting):
-                self._off.discard(name)
-                yield CameraNote(t, name, "realigned")
+            return
+        self._strangeness[name] = -1
+        if not sighting.steady and name not in self._off:
+            self._off.add(name)
+            yield CameraNote(t, name, "moved")
+        if name in self._off and (sighting.steady or self._realign(name, sighting)):
+            self._off.discard(name)
+            yield CameraNote(t, name, "realigned")
 
     def _strange(self, t: float, name: str) -> Iterator[CameraNote]:
         """A camera whose very first view has nothing in common with its calibration."""
-        if name in self._familiar or name in self._off or self._table[name].empty is None:
+        if self._strangeness[name] < 0 or name in self._off or self._table[name].empty is None:
             return
+        self._strangeness[name] += 1
         image = self.cameras[name].picture(1)
         for other, camera in self.cameras.items():
             if other != name and camera.anchor is not None:
@@ -161,8 +173,9 @@ class Follower:
                     self._off.add(name)
                     yield CameraNote(t, name, "swapped", other)
                     return
-        self._off.add(name)
-        yield CameraNote(t, name, "wrong-table")
+        if self._strangeness[name] >= STRANGE:
+            self._off.add(name)
+            yield CameraNote(t, name, "wrong-table")
 
     def _realign(self, name: str, sighting: Sighting) -> bool:
         """Takes the camera's new place over; False where it is not known well enough."""

@@ -21,6 +21,7 @@ Points = NDArray[np.float64]
 _WIDTH_PX = 640
 _MOST = 260  # points to follow
 _FEWEST = 14  # fewer in agreement prove nothing
+_ENOUGH = 40  # with fewer things to follow, finding none proves nothing
 _STEADY_PX = 2.0  # at 1280 pixels width: less is no bump but noise
 _STAYS_PX = 0.8  # of the small picture; if so many points stay, the camera does:
 _STAY = 0.3
@@ -41,7 +42,12 @@ class Sighting:
     @property
     def known(self) -> bool:
         """Whether this is the same view at all."""
-        return self.agreeing >= max(_FEWEST, 0.15 * self.followed)
+        return self.agreeing >= max(_FEWEST, 0.08 * self.followed)
+
+    @property
+    def strange(self) -> bool:
+        """Whether there was much to be found again, and nothing was."""
+        return self.followed >= _ENOUGH and not self.known
 
     @property
     def steady(self) -> bool:

@@ -1,7 +1,9 @@
 """A watched camera: its newest frames, whether they move, and what has changed in them."""
 
 from collections import deque
+from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from calibration.camera import Camera
@@ -118,3 +120,15 @@ class WatchedCamera:
         if self._changed is None and self._small is not None:
             self._changed = self._hands.changed(self._small)
         return self._changed
+
+
+def fitted(frame: Frame, size: tuple[int, int]) -> Frame | None:
+    """The frame at the calibrated size; None where its picture has another shape."""
+    height, width = frame.image.shape[:2]
+    if (width, height) == size:
+        return frame
+    if abs(width * size[1] - height * size[0]) > 0.01 * width * size[1]:
+        return None
+    way = cv2.INTER_AREA if width > size[0] else cv2.INTER_LINEAR
+    image = cv2.resize(frame.image, size, interpolation=way)
+    return replace(frame, image=np.asarray(image, dtype=np.uint8))

@@ -15,7 +15,7 @@ from vision.follow import Follower
 from vision.frame import Frame, ImageBGR
 from vision.play_area import PlayArea
 from vision.reading import Reading
-from vision.seen import Scene, Seen
+from vision.seen import CameraNote, Scene, Seen
 from vision.virtual.aiming import fitting_camera, lens_of
 
 FPS = 15
@@ -272,3 +272,35 @@ def test_the_same_frames_give_the_same_scenes() -> None:
         return [(seen.t, seen.stacks.to_json()) for seen in told if isinstance(seen, Scene)]
 
     assert run() == run()
+
+
+def test_a_camera_that_sends_other_shapes_is_told_once_and_left_out() -> None:
+    """Half the size is enlarged again; another shape cannot be read, and the others go on."""
+    room = Room(Stacks())
+    told: list[Seen] = []
+    for _ in range(10):
+        room.t += 1 / FPS
+        half = np.ascontiguousarray(room.picture("overhead")[::2, ::2])
+        square = np.ascontiguousarray(room.picture("side")[:, :360])
+        frames = {"overhead": half, "side": square}
+        told += room.follower.see(room.t, {n: Frame(i, room.t, n) for n, i in frames.items()})
+
+    notes = [(note.camera, note.state) for note in told if isinstance(note, CameraNote)]
+    assert notes == [("side", "resized")]
+    assert scenes(told) == [{}]
+
+
+def test_noise_and_darkness_are_no_position() -> None:
+    """Frames of noise move, and total darkness is told; neither brings a scene."""
+    room = Room(Stacks())
+    rng = np.random.default_rng(3)
+    told: list[Seen] = []
+    for number in range(60):
+        room.t += 1 / FPS
+        image = rng.integers(0, 255, (SIZE[1], SIZE[0], 3), dtype=np.uint8) if number < 20 else None
+        black = np.zeros((SIZE[1], SIZE[0], 3), dtype=np.uint8)
+        frame = black if image is None else image
+        told += room.follower.see(room.t, {n: Frame(frame, room.t, n) for n in EYES})
+
+    states = {note.state for note in told if isinstance(note, CameraNote)}
+    assert "dark" in states
