@@ -1,0 +1,147 @@
+"""Colours: the space, the light's change, fitting from few pieces, and keeping them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration import colour_store
+from calibration.camera import Camera, Lens
+from calibration.colour import CameraColours, fit_light, light_terms, nearest_pair
+from calibration.colour_fit import ColourView, fit_colours
+from calibration.colour_space import (
+    gains_of,
+    hue_when_darker,
+    light_mode,
+    light_of,
+    log_colours,
+    of_light,
+    of_look,
+)
+from calibration.errors import CalibrationError
+from calibration.store import Calibration
+from rules.lattice import Board, Lattice
+
+BOARD = Board(Lattice(8, 8, 5, 22.0, (20.0, 20.0, 20.0)))
+NAMES = {"B": "blue", "Y": "yellow"}
+OVERHEAD = Camera.of(
+    Lens.simple((640, 360), 500.0), np.diag([1.0, -1.0, -1.0]), [-88.0, 88.0, 400.0]
+)
+
+
+def from_names() -> CameraColours:
+    """Colours that nobody measured."""
+    (found,) = fit_colours([ColourView(OVERHEAD, None, None)], BOARD, NAMES)
+    return found
+
+
+class TestSpace:
+    """Logarithms of light, split into brightness and hue."""
+
+    def test_more_light_adds_to_brightness_alone(self) -> None:
+        """Twice the light of a bright colour leaves its hue nearly where it was."""
+        light = np.array([[0.2, 0.3, 0.4]], dtype=np.float32)
+
+        one, two = of_light(light), of_light(2 * light)
+
+        assert two[0, 0] - one[0, 0] == pytest.approx(np.log(2), abs=0.03)
+        assert two[0, 1:] == pytest.approx(one[0, 1:], abs=0.03)
+
+    def test_gains_undo_a_change(self, rng: np.random.Generator) -> None:
+        """The gains of the difference of two colours turn one into the other."""
+        pixels = rng.integers(120, 240, (5, 3)).astype(np.uint8)
+        change = np.array([0.2, 0.05, -0.03], dtype=np.float32)
+
+        moved = np.log(light_of(pixels) * gains_of(change)) - np.log(light_of(pixels))
+
+        assert moved.mean(axis=1) == pytest.approx(np.full(5, 0.2), abs=1e-4)
+
+    def test_dark_colours_turn_grey(self) -> None:
+        """The hue of a colour shrinks when there is less light, and is itself when lit."""
+        place = of_look((240, 200, 48))
+
+        hues = hue_when_darker(place, np.array([place[0], place[0] - 3], dtype=np.float32))
+
+        assert hues[0] == pytest.approx(place[1:], abs=0.05)
+        assert np.linalg.norm(hues[1]) < np.linalg.norm(hues[0])
+
+    def test_the_commonest_change_is_the_lights(self, rng: np.random.Generator) -> None:
+        """A third of the pixels showing something new does not disturb the light's change."""
+        same = rng.normal([0.4, 0.1, 0.0], 0.03, (200, 3))
+        other = rng.normal(0, 1.0, (100, 3))
+
+        change = light_mode(np.concatenate([same, other]).astype(np.float32))
+
+        assert change == pytest.approx([0.4, 0.1, 0.0], abs=0.02)
+
+
+class TestLight:
+    """The brightness over the board."""
+
+    def test_a_lamp_at_one_side_is_found_in_spite_of_lines(self) -> None:
+        """A slope of brightness is fitted although dark lines cross the board."""
+        x, y = np.meshgrid(np.arange(5.0, 176, 5), np.arange(5.0, 176, 5))
+        points = np.stack([x.ravel(), y.ravel()], axis=1)
+        brightness = 0.3 * (points[:, 0] - 88) / 88
+        brightness[::11] -= 1.5
+
+        light = fit_light(points, brightness, BOARD.lattice.size_mm)
+
+        ends = light_terms(np.array([[0.0, 88.0], [176.0, 88.0]]), BOARD.lattice.size_mm) @ light
+        assert ends[1] - ends[0] == pytest.approx(0.6, abs=0.12)
+
+
+class TestFit:
+    """Fitting with little or nothing to see."""
+
+    def test_names_alone_tell_the_colours_apart(self) -> None:
+        """Without any picture blue and yellow are still far from each other, but not seen."""
+        found = from_names()
+
+        pair = nearest_pair([found])
+        assert not found.seen.any()
+        assert pair is not None
+        assert pair[2] > 3
+
+    def test_damaged_colours_are_refused(self) -> None:
+        """Stored values of the wrong shape lead to a message that says what to do."""
+        data = from_names().to_json()
+        data["mean"] = [[1.0]]
+
+        with pytest.raises(CalibrationError, match="finite numbers"):
+            CameraColours.from_json(data)
+
+
+class TestStore:
+    """Keeping colours and empty pictures beside the table."""
+
+    def test_colours_come_back(self) -> None:
+        """What is stored is what is read again."""
+        found = from_names()
+
+        kept = colour_store.with_colours(Calibration(), {"side": found}, date="", source="")
+        again = colour_store.colours_of(kept, "side")
+
+        assert again is not None
+        assert again.letters == found.letters
+        assert again.mean == pytest.approx(found.mean, abs=1e-3)
+        assert colour_store.colours_of(kept, "overhead") is None
+
+    def test_the_empty_picture_comes_back_unchanged(
+        self, tmp_path: Path, rng: np.random.Generator
+    ) -> None:
+        """The picture of the empty table is kept without loss; a missing one is None."""
+        image = rng.integers(0, 256, (12, 16, 3)).astype(np.uint8)
+
+        colour_store.save_empty(tmp_path, "side", image)
+
+        again = colour_store.load_empty(tmp_path, "side")
+        assert again is not None
+        assert (again == image).all()
+        assert colour_store.load_empty(tmp_path, "overhead") is None
+
+    def test_pixels_and_light_agree(self) -> None:
+        """The space of pixels is the space of their light."""
+        pixels = np.array([[10, 120, 250]], dtype=np.uint8)
+
+        assert log_colours(pixels) == pytest.approx(of_light(light_of(pixels)), abs=1e-4)

@@ -1,0 +1,197 @@
+"""Reading positions: the whole way from pictures to stacks, on small virtual tables."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from calibration.colour_fit import ColourView, fit_colours
+from rules.cells import Cell, Unit
+from rules.registry import find_game
+from rules.stacks import Stacks
+from vision.blocks import lonely_units
+from vision.errors import NoPicture
+from vision.likelihood import CameraEye
+from vision.overlay import draw_reading
+from vision.reader import Reader
+from vision.virtual.scene import Kind, Scene
+from vision.virtual.studio import Studio
+
+Pictures = Mapping[str, NDArray[np.uint8]]
+POSITION = Stacks.of({"b2": "BY", "c5": "Y", "d4": "BBY", "e4": "Y", "f6": "YB", "g2": "B"})
+
+
+@dataclass(frozen=True)
+class Table:
+    """One virtual table, its reader, and some of its pictures."""
+
+    studio: Studio
+    reader: Reader
+    empty: Pictures
+    pictures: Pictures
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    """A KEWBZ table with two small cameras that know the colours."""
+    scene = Scene.from_seed(
+        2, Kind.of(find_game("kewbz")), family="tune", rig="two", size=(640, 360)
+    )
+    studio = Studio(scene)
+    empty, known = studio.empty(), studio.colour_picture()
+    views = [ColourView(c, known.pictures[n], empty[n]) for n, c in scene.cameras.items()]
+    fitted = fit_colours(views, scene.kind.board, scene.kind.colours, known.stacks)
+    eyes = {
+        name: CameraEye(camera, colours, empty[name])
+        for (name, camera), colours in zip(scene.cameras.items(), fitted, strict=True)
+    }
+    reader = Reader(scene.kind.board, eyes, scene.kind.kit)
+    return Table(studio, reader, empty, studio.still(POSITION, 3))
+
+
+class TestFromScratch:
+    """One picture a camera, nothing else known."""
+
+    def test_reads_every_stack(self, table: Table) -> None:
+        """A position in plain sight is read exactly."""
+        reading = table.reader.read(table.pictures)
+
+        assert reading.stacks == POSITION
+
+    def test_finds_nothing_on_an_empty_table(self, table: Table) -> None:
+        """Spare pieces beside the board and other noise do not become pieces."""
+        pictures = table.studio.empty(7)
+
+        reading = table.reader.read(pictures)
+
+        assert not reading.stacks
+
+    def test_a_missing_camera_is_left_out(self, table: Table) -> None:
+        """With the overhead camera alone the tops are still found."""
+        reading = table.reader.read({"overhead": table.pictures["overhead"]})
+
+        assert set(reading.stacks) == set(POSITION)
+
+    @pytest.mark.parametrize("factor", [0.6, 1.35], ids=["darker", "brighter"])
+    def test_other_light_is_corrected_for(self, table: Table, factor: float) -> None:
+        """The same position is read when the whole picture is darker or brighter."""
+        pictures = {
+            name: np.clip(image * factor, 0, 255).astype(np.uint8)
+            for name, image in table.pictures.items()
+        }
+
+        reading = table.reader.read(pictures)
+
+        assert reading.stacks == POSITION
+
+    def test_certainty_is_a_probability(self, table: Table) -> None:
+        """Certainty and every listed choice lie between 0 and 1."""
+        reading = table.reader.read(table.pictures)
+
+        chances = [p for choices in reading.unsure.values() for p in choices.values()]
+        assert all(0 <= p <= 1 for p in [reading.certainty, *chances])
+
+
+class TestFromTheLastPosition:
+    """The last known stacks are a prior, never a blindfold."""
+
+    def test_a_wrong_last_position_is_corrected(self, table: Table) -> None:
+        """Stacks that are not there go, those that are new come."""
+        last = POSITION.with_stack(Cell.parse("g2"), "").with_stack(Cell.parse("a8"), "YY")
+
+        reading = table.reader.read(table.pictures, last=last)
+
+        assert reading.stacks == POSITION
+
+    def test_reading_again_agrees_with_reading_anew(self, table: Table) -> None:
+        """After one piece was added only what changed is read, with the same answer."""
+        more = POSITION.with_stack(Cell.parse("c2"), "Y")
+        before = table.reader.read(table.pictures)
+
+        again = table.reader.read(table.studio.still(more, 3), last=before.stacks)
+
+        assert again.stacks == more
+
+    def test_a_candidate_is_no_more_than_a_proposal(self, table: Table) -> None:
+        """A position that the game could lead to is not believed against the pictures."""
+        wrong = POSITION.with_stack(Cell.parse("h8"), "BBB")
+
+        reading = table.reader.read(table.pictures, last=POSITION, candidates=[wrong])
+
+        assert reading.stacks == POSITION
+
+
+class TestPictures:
+    """What can be given to a reader."""
+
+    def test_no_picture_is_refused(self, table: Table) -> None:
+        """There must be a picture of at least one camera."""
+        with pytest.raises(NoPicture, match="no picture"):
+            table.reader.read({})
+
+    def test_another_size_is_refused(self, table: Table) -> None:
+        """A picture of another size than was calibrated says so."""
+        with pytest.raises(NoPicture, match="32 x 24"):
+            table.reader.read({"overhead": np.zeros((24, 32, 3), dtype=np.uint8)})
+
+    def test_drawing_leaves_the_picture_alone(self, table: Table) -> None:
+        """Outlines are drawn on a copy."""
+        image = table.pictures["overhead"]
+        kept = image.copy()
+        reading = table.reader.read(table.pictures)
+
+        drawn = draw_reading(
+            image, table.reader.cameras["overhead"].camera, table.reader.lattice, reading
+        )
+
+        assert (image == kept).all()
+        assert (drawn != image).any()
+
+    def test_a_hand_hides_the_cells_it_covers(self, table: Table) -> None:
+        """Cells under something unexplained that reaches in stay as they were last known."""
+        pictures = {name: image.copy() for name, image in table.pictures.items()}
+        for image in pictures.values():
+            height, width = image.shape[:2]
+            image[height // 3 : 2 * height // 3, width // 2 :] = (200, 60, 220)
+
+        reading = table.reader.read(pictures, last=POSITION)
+
+        assert reading.hidden
+        assert all(reading.stacks.get(c, "") == POSITION.get(c, "") for c in reading.hidden)
+
+
+class TestBlocks:
+    """Blocks of two fall into pairs."""
+
+    @pytest.mark.parametrize(
+        ("stacks", "alone"),
+        [
+            pytest.param({"a1": "LL"}, 0, id="upright"),
+            pytest.param({"a1": "L", "b1": "L"}, 0, id="flat"),
+            pytest.param({"a1": "L"}, 1, id="one unit alone"),
+            pytest.param({"a1": "LD", "b1": "LD"}, 0, id="two flat ones"),
+            pytest.param({"a1": "LLL", "b1": "D"}, 2, id="odd numbers of both"),
+        ],
+    )
+    def test_lonely_units_are_counted(self, stacks: dict[str, str], alone: int) -> None:
+        """As many units as possible are paired; the rest is counted."""
+        lattice = find_game("turris").board.lattice
+        state = np.zeros(lattice.columns * lattice.ranks * lattice.levels, dtype=np.int8)
+        for unit, letter in Stacks.of(stacks).units():
+            column = unit.cell.rank * lattice.columns + unit.cell.file
+            state[column * lattice.levels + unit.level - 1] = "LD".index(letter) + 1
+
+        assert lonely_units(state, lattice) == alone
+
+
+def test_contract_form_names_cells_and_units(table: Table) -> None:
+    """The JSON form has the contract's keys, with cells and units by name."""
+    reading = table.reader.read(table.pictures)
+
+    data = reading.to_json()
+
+    assert list(data) == ["stacks", "unsure", "inferred", "hidden", "certainty", "ms"]
+    assert data["stacks"] == POSITION.to_json()
+    assert all(Unit.parse(name) for name in data["inferred"])
