@@ -15,6 +15,7 @@ import numpy as np
 from calibration.camera import Camera
 from calibration.colour_fit import ColourView, fit_colours
 from rules.cells import Unit
+from rules.errors import UnknownName
 from rules.game import GameSpec, Setup
 from rules.lattice import Board, Lattice
 from rules.record import PositionLine, TurnLine
@@ -177,13 +178,27 @@ def positions(spec: GameSpec, seed: int) -> tuple[Stacks, Stacks]:
     return stacks, before
 
 
+def _rig(name: str) -> Rig:
+    rigs: dict[str, Rig] = {"one": "one", "two": "two", "three": "three", "corners": "corners"}
+    if name not in rigs:
+        raise UnknownName("rig", name, rigs)
+    return rigs[name]
+
+
+def _family(name: str) -> Family:
+    families: dict[str, Family] = {"tune": "tune", "check": "check"}
+    if name not in families:
+        raise UnknownName("family", name, families)
+    return families[name]
+
+
 def virtual_row(
-    spec: GameSpec, rig: Rig, family: Family, scenes: int, each: int, seed: int
+    spec: GameSpec, rig: str, family: str, scenes: int, each: int, seed: int
 ) -> ReadRow:
     """Reads positions of one game before the virtual cameras of some scenes."""
     row = ReadRow(spec.name, rig)
     for number in range(scenes):
-        scene = Scene.from_seed(seed + number, Kind.of(spec), family=family, rig=rig)
+        scene = Scene.from_seed(seed + number, Kind.of(spec), family=_family(family), rig=_rig(rig))
         studio = Studio(scene)
         empty, known = studio.empty(), studio.colour_picture()
         reader = make_reader(

@@ -1,5 +1,7 @@
 """`kiebitz bench`: tables of accuracy, speed and endurance that anybody can make again."""
 
+import sys
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -32,6 +34,44 @@ def rules(
     print_table(
         measured.Row.HEAD, (row.texts() for row in measured.rows(chosen, games, seconds, seed))
     )
+
+
+@app.command()
+def read(
+    scenes: Annotated[int, typer.Option(metavar="N", help="Scenes of each game and rig.")] = 4,
+    each: Annotated[int, typer.Option(metavar="N", help="Positions in each scene.")] = 12,
+    family: Annotated[str, typer.Option(metavar="FAMILY", help="tune or check.")] = "check",
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
+    game: Annotated[
+        list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
+    ] = None,
+    rig: Annotated[
+        list[str] | None, typer.Option(metavar="RIG", help="one, two, three or corners.")
+    ] = None,
+) -> None:
+    """Positions read exactly, wrong units told as certain, doubt and speed, by game and rig."""
+    from rules.registry import GAMES, find_game
+    from service.bench import read as measured
+    from service.bench.table import print_table
+
+    names = game or [name for name in GAMES if name != "free"]
+    rows: list[measured.ReadRow] = []
+
+    def texts() -> Iterator[tuple[str, ...]]:
+        for name in names:
+            for place in rig or ["two", "one"]:
+                found = measured.virtual_row(find_game(name), place, family, scenes, each, seed)
+                rows.append(found)
+                yield found.texts()
+
+    print_table(measured.ReadRow.HEAD, texts())
+    print()
+    print_table(
+        ("certainty", "readings", "nothing sure was wrong", "%"), measured.reliability(rows)
+    )
+    for row in rows:
+        for failure in row.failures:
+            sys.stderr.write(f"{row.game} {row.rig} {failure}\n")
 
 
 @app.command()
