@@ -1,11 +1,13 @@
 """The pose from the board's own lattice: every likely place is tried, the best one is judged."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from calibration.camera import Camera, Floats, Lens
 from calibration.cell_fit import CellFit, fit_cells
+from calibration.dense_search import dense_lattices
 from calibration.lattice_search import Found, Shape, find_lattices
 from calibration.quads import clock_of, hours_apart, place_camera, seen_from_above
 from calibration.rectify import Plane
@@ -65,21 +67,21 @@ def cameras_for(
     return [camera for _, camera in found]
 
 
-def lattice_candidates(segments: Segments, sight: Sight, board: Board) -> list[Found]:
-    """Lattices of the board's counts among the lines, the best supported first."""
+def lattice_candidates(segments: Segments, sight: Sight, board: Board) -> list[list[Found]]:
+    """Lattices of the board's counts, by lines and by the straightened picture; best ones first."""
     lattice = board.lattice
     counts = (lattice.columns, lattice.ranks)
     wide, deep, _ = lattice.size_mm
     shape = Shape((wide, deep), sight.lens, sight.lens_known)
     points = vanishing_points(segments, 2 / sight.lens.focal_px)
-    found: list[Found] = []
+    by_lines: list[Found] = []
     for a in range(len(points)):
         for b in range(len(points)):
             if a == b or (counts[0] == counts[1] and a > b):
                 continue
-            found.extend(find_lattices(segments, points[a], points[b], counts, shape))
-    found.sort(key=lambda f: -f.score)
-    return found
+            by_lines.extend(find_lattices(segments, points[a], points[b], counts, shape))
+    by_lines.sort(key=lambda f: -f.score)
+    return [by_lines, dense_lattices(sight.lab, points, counts, shape)]
 
 
 def centre_of(board: Board) -> Floats:
@@ -88,20 +90,45 @@ def centre_of(board: Board) -> Floats:
     return np.array([wide / 2, deep / 2, 0.0])
 
 
-def fit_lattices(found: list[Found], sight: Sight, board: Board) -> list[CellFit]:
-    """The most likely lattices fitted to the cells, the most convincing first."""
+def fit_lattices(
+    candidates: Sequence[Sequence[Found]], sight: Sight, board: Board
+) -> list[CellFit]:
+    """The most likely lattices fitted to the cells, the most convincing first.
+
+    `candidates` are lists from different ways of looking; the first convincing fit ends the search.
+    """
     fits: list[CellFit] = []
-    for one in found[:_MOST_TRIED]:
-        cameras = cameras_for(
-            one.corners, board_corners(board), sight, centre_of(board), one.factor
-        )
-        if not cameras:
-            continue
-        trusted = Camera.of(sight.lens, cameras[0].rotation, cameras[0].translation_mm)
-        fit = fit_cells(cameras[0], sight.lab, board, sight.doubt, trusted=trusted)
-        if fit is not None:
-            fits.append(fit)
-            if fit.convincing:
-                break
-    fits.sort(key=lambda f: -f.merit)
+    for found in candidates:
+        tried = 0
+        for one in found:
+            if tried == _MOST_TRIED or any(_same_place(one, f, sight, board) for f in fits):
+                continue
+            cameras = cameras_for(
+                one.corners, board_corners(board), sight, centre_of(board), one.factor
+            )
+            if not cameras:
+                continue
+            tried += 1
+            trusted = Camera.of(sight.lens, cameras[0].rotation, cameras[0].translation_mm)
+            fit = fit_cells(cameras[0], sight.lab, board, sight.doubt, trusted=trusted)
+            if fit is not None:
+                fits.append(fit)
+                if fit.convincing:
+                    return [fit, *(f for f in fits if f is not fit)]
+        fits.sort(key=lambda f: -f.merit)
     return fits
+
+
+def _same_place(one: Found, fit: CellFit, sight: Sight, board: Board) -> bool:
+    """Whether a good fit already covers what a candidate would lead to."""
+    if fit.merit < 0.3:
+        return False
+    there = fit.solution.camera.project(board_corners(board))
+    here = sight.lens.distort(one.corners)
+    apart = min(
+        float(np.abs(np.roll(here[::way], turn, axis=0) - there).max())
+        for way in (1, -1)
+        for turn in range(4)
+    )
+    size = float(np.hypot(*np.ptp(there, axis=0)))
+    return bool(apart < 0.2 * size / max(board.lattice.columns, board.lattice.ranks))

@@ -124,7 +124,9 @@ def _moved(camera: Camera, values: Floats) -> tuple[Floats, Floats, Floats, Floa
     return matrix, distortion, rotation, camera.translation_mm + values[3:6]
 
 
-def _errors_px(camera: Camera, values: Floats, points: Floats, evidence: Evidence) -> Floats:
+def evidence_errors_px(
+    camera: Camera, values: Floats, points: Floats, evidence: Evidence
+) -> Floats:
     """How far each point is off along its normal for the moved camera; far where out of sight.
 
     The same as projecting with `moved`, without building a camera for each of many thousand tries.
@@ -187,7 +189,7 @@ def solve(
         points = evidence.points_mm
         if evidence.shapes:
             points = points + np.einsum("nsi,s->ni", evidence.shape, values[_POSE + 5 :])
-        return _errors_px(camera, values[: _POSE + 5], points, evidence)
+        return evidence_errors_px(camera, values[: _POSE + 5], points, evidence)
 
     def residuals(values: Floats) -> Floats:
         lens = (values[_POSE : _POSE + 5] - expected) / deviations

@@ -1,0 +1,418 @@
+"""Cameras made certain by stacks of known height: what a flat board cannot tell.
+
+Seen from straight above, a flat board looks the same through a long lens from afar and a short one
+near by; a stack does not. Its edges are looked for in the colour picture, in all cameras together:
+where it stands exactly is unknown, but it is one place for all of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.camera import Camera, Floats
+from calibration.cv import Image
+from calibration.edges import lines_across, look_across, noise_of, settle
+from calibration.fit import huber_weights, levenberg_marquardt, spread
+from calibration.pose_quality import expected_errors, heights_of
+from calibration.rectify import Plane, lab_of
+from calibration.solve import Evidence, LensDoubt, Solution, alike, evidence_errors_px, moved
+from rules.cells import Cell
+from rules.lattice import Board, Lattice
+
+_CAMERA = 11  # values of calibration.solve.moved
+_BOX = 3  # shift along x and y, twist
+_BOX_ERRORS = np.array([0.10, 0.10])  # of the pitch: how far off its cell a piece may stand
+_TWIST_ERROR = np.radians(6.0)
+_EDGE_ERROR_MM = 0.5  # pieces have rounded edges
+_EDGE_ERROR_PX = 0.6
+_BOARD_ERROR_PX = 0.25  # the board's plane was found before and must stay where it is
+_REACHES_PX = (7.0, 5.0, 4.0, 3.0)
+_SEARCH = 0.22  # of the pitch: how far off stacks are looked for
+_PIECES = 7
+_EDGE_STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StackView:
+    """One camera's picture of the known stacks; the empty table helps to see only what is new."""
+
+    camera: Camera
+    doubt: LensDoubt
+    picture: Image
+    empty: Image | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refined:
+    """A camera after a look at the stacks."""
+
+    camera: Camera
+    error_mm: dict[str, float]
+    changed: bool  # False where the stacks were not seen well enough to say anything
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A stack, or pieces that stand wall to wall as one: its middle, size and height."""
+
+    x_mm: float
+    y_mm: float
+    wide_mm: float
+    deep_mm: float
+    high_mm: float
+
+
+def refine_with_stacks(
+    views: Mapping[str, StackView], board: Board, heights: Mapping[Cell, int]
+) -> dict[str, Refined]:
+    """Cameras that see stacks of these heights (in levels) where they really are.
+
+    Cameras whose lens was measured stay nearly as they are and help the others.
+    """
+    boxes = boxes_of(heights, board.lattice)
+    unchanged = {name: Refined(view.camera, {}, changed=False) for name, view in views.items()}
+    if not boxes or all(view.doubt.focal < 0.02 for view in views.values()):
+        return unchanged
+    names = list(views)
+    scene = _Scene([views[n] for n in names], boxes, board)
+    solved = scene.solve()
+    if solved is None:
+        return unchanged
+    result = {}
+    for name, solution in zip(names, solved, strict=True):
+        old = views[name].camera
+        if solution is None or not _believable(old, solution.camera, board):
+            result[name] = unchanged[name]
+        else:
+            errors = expected_errors(solution, board, heights_of(board))
+            result[name] = Refined(solution.camera, errors, changed=True)
+    return result
+
+
+def boxes_of(heights: Mapping[Cell, int], lattice: Lattice) -> list[Box]:
+    """The stacks as boxes; cells wall to wall of one height are one, if together a rectangle."""
+    left = {cell: n for cell, n in heights.items() if n > 0}
+    wide, deep, high = lattice.unit_mm
+    pitch = lattice.pitch_mm
+    walls = wide > 0.97 * pitch and deep > 0.97 * pitch
+    boxes = []
+    while left:
+        group = _touching(next(iter(left)), left) if walls else [next(iter(left))]
+        levels = {left[cell] for cell in group}
+        for cell in group:
+            del left[cell]
+        files, ranks = [c.file for c in group], [c.rank for c in group]
+        columns, rows = max(files) - min(files) + 1, max(ranks) - min(ranks) + 1
+        if len(levels) == 1 and columns * rows == len(group):
+            x = (min(files) + max(files) + 1) / 2 * pitch
+            y = (min(ranks) + max(ranks) + 1) / 2 * pitch
+            size = (wide + (columns - 1) * pitch, deep + (rows - 1) * pitch)
+            boxes.append(Box(x, y, *size, levels.pop() * high))
+    return boxes
+
+
+def _touching(first: Cell, cells: Mapping[Cell, int]) -> list[Cell]:
+    group, edge = {first}, [first]
+    while edge:
+        here = edge.pop()
+        for other in cells:
+            if other not in group and here.touches(other):
+                group.add(other)
+                edge.append(other)
+    return sorted(group)
+
+
+def _believable(old: Camera, new: Camera, board: Board) -> bool:
+    """The board must stay where it was, and the lens must remain a webcam's."""
+    wide, deep, _ = board.lattice.size_mm
+    corners = np.array([[0, 0, 0], [wide, 0, 0], [wide, deep, 0], [0, deep, 0.0]])
+    back = new.back_project(old.project(corners), 0.0)
+    off = np.linalg.norm(back - corners, axis=1)
+    focal = abs(float(np.log(new.lens.focal_px / old.lens.focal_px)))
+    return bool(np.isfinite(off).all()) and float(off.max()) < 1.5 and focal < 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Edge:
+    start_mm: Floats
+    end_mm: Floats
+    inward: Floats  # horizontal, towards the middle of the box: how a rounded edge seems to lie
+
+
+def _corners(box: Box, place: Floats) -> Floats:
+    """The eight corners (8, 3) of a box that stands off by (x, y, twist); lower four first."""
+    dx, dy, twist = place
+    half = np.array([box.wide_mm, box.deep_mm]) / 2
+    square = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
+    c, s = np.cos(twist), np.sin(twist)
+    turned = square @ np.array([[c, s], [-s, c]]) + (box.x_mm + dx, box.y_mm + dy)
+    low = np.concatenate([turned, np.zeros((4, 1))], axis=1)
+    return np.concatenate([low, low + np.array([0.0, 0.0, box.high_mm])])
+
+
+def _visible_edges(corners: Floats, camera: Camera) -> list[_Edge]:
+    """Edges of a box that at least one face towards the camera has, but for those on the board."""
+    eye = camera.position_mm
+    middle = corners.mean(axis=0)
+    facing = []
+    for k in range(4):
+        a, b = corners[k], corners[(k + 1) % 4]
+        out = np.array([b[1] - a[1], a[0] - b[0], 0.0])
+        facing.append(bool((eye - a) @ out > 0))
+    edges = []
+    for k in range(4):
+        a, b = corners[4 + k], corners[4 + (k + 1) % 4]
+        inward = middle - (a + b) / 2
+        inward[2] = 0
+        edges.append(_Edge(a, b, inward / np.linalg.norm(inward)))
+        if facing[k] or facing[k - 1]:
+            inward = middle - corners[k]
+            inward[2] = 0
+            edges.append(_Edge(corners[k], corners[4 + k], inward / np.linalg.norm(inward)))
+        if facing[k]:
+            a, b = corners[k], corners[(k + 1) % 4]
+            inward = middle - (a + b) / 2
+            inward[2] = 0
+            edges.append(_Edge(a, b, 0 * inward))
+    return edges
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scene:
+    """Everything that is solved together: cameras, and where the stacks stand."""
+
+    views: Sequence[StackView]
+    boxes: Sequence[Box]
+    board: Board
+
+    def solve(self) -> list[Solution | None] | None:
+        """A solution for each camera; None where too little of the stacks is seen."""
+        news = [_news(view) for view in self.views]
+        noises = [noise_of(n) for n in news]
+        cameras = [view.camera for view in self.views]
+        places = [self._search(box, cameras, news) for box in self.boxes]
+        anchors = [self._anchor(view.camera) for view in self.views]
+        solutions: list[Solution] | None = None
+        counts = [0] * len(cameras)
+        for reach in _REACHES_PX:
+            seen = [
+                self._edges(camera, new, noise, places, reach)
+                for camera, new, noise in zip(cameras, news, noises, strict=True)
+            ]
+            counts = [len(s.px) if s else 0 for s in seen]
+            if sum(counts) < 12:
+                return None
+            solutions, places = self._joint(cameras, anchors, seen, places)
+            cameras = [s.camera for s in solutions]
+        if solutions is None:
+            return None
+        return [s if n >= 8 else None for s, n in zip(solutions, counts, strict=True)]
+
+    def _anchor(self, camera: Camera) -> Evidence:
+        """The board's plane as it was found."""
+        wide, deep, _ = self.board.lattice.size_mm
+        x, y = np.meshgrid(np.linspace(0, wide, 5), np.linspace(0, deep, 5))
+        points = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1)
+        evidence = Evidence.of_points(points, camera.project(points), _BOARD_ERROR_PX)
+        shape = np.zeros((len(evidence.px), _BOX * len(self.boxes) + 1, 3))
+        return Evidence(evidence.points_mm, evidence.px, evidence.normals, evidence.error_px, shape)
+
+    def _search(self, box: Box, cameras: Sequence[Camera], news: Sequence[Plane]) -> Floats:
+        """Roughly where on its cell a stack stands, by the edges in all pictures."""
+        reach = _SEARCH * self.board.lattice.pitch_mm
+        maps = [_loudness(n) for n in news]
+        best, place = -1.0, np.zeros(_BOX)
+        for steps, width, twists in (
+            (9, reach, (0.0,)),
+            (5, reach / 5, (-0.16, -0.08, 0, 0.08, 0.16)),
+        ):
+            middle = place
+            for dx in np.linspace(-width, width, steps):
+                for dy in np.linspace(-width, width, steps):
+                    for twist in twists:
+                        trial = middle + np.array([dx, dy, twist])
+                        score = sum(
+                            _loud_share(_corners(box, trial), c, m)
+                            for c, m in zip(cameras, maps, strict=True)
+                        )
+                        if score > best:
+                            best, place = score, trial
+        return place
+
+    def _edges(
+        self,
+        camera: Camera,
+        new: Plane,
+        noise: float,
+        places: Sequence[Floats],
+        reach_px: float,
+    ) -> Evidence | None:
+        """The edges of all stacks that one picture shows."""
+        parts = []
+        total = _BOX * len(self.boxes) + 1
+        bodies = [_corners(b, p) for b, p in zip(self.boxes, places, strict=True)]
+        for k, (box, place, corners) in enumerate(zip(self.boxes, places, bodies, strict=True)):
+            middle = np.array([box.x_mm + place[0], box.y_mm + place[1], 0.0])
+            others = bodies[:k] + bodies[k + 1 :]
+            for edge in _visible_edges(corners, camera):
+                found = _find(edge, camera, new, noise, reach_px)
+                if found is None:
+                    continue
+                points, px, normals = found
+                free = ~_hidden(points, camera, others)
+                points, px, normals = points[free], px[free], normals[free]
+                shape = np.zeros((len(points), total, 3))
+                shape[:, _BOX * k, 0] = 1.0
+                shape[:, _BOX * k + 1, 1] = 1.0
+                around = points - middle
+                shape[:, _BOX * k + 2, 0], shape[:, _BOX * k + 2, 1] = -around[:, 1], around[:, 0]
+                shape[:, -1] = edge.inward
+                error = np.full(len(points), _EDGE_ERROR_PX)
+                parts.append(Evidence(points, px, normals, error, shape))
+        parts = [p for p in parts if len(p.px)]
+        return alike(parts) if parts else None
+
+    def _joint(
+        self,
+        cameras: Sequence[Camera],
+        anchors: Sequence[Evidence],
+        seen: Sequence[Evidence | None],
+        places: Sequence[Floats],
+    ) -> tuple[list[Solution], list[Floats]]:
+        """All cameras and all stacks at once."""
+        evidence = [alike([a, s]) if s else a for a, s in zip(anchors, seen, strict=True)]
+        count = _CAMERA * len(cameras)
+        free = _BOX * len(self.boxes) + 1
+        pitch = self.board.lattice.pitch_mm
+        box_errors = np.array([*(_BOX_ERRORS * pitch), _TWIST_ERROR])
+        free_errors = np.concatenate([np.tile(box_errors, len(self.boxes)), [_EDGE_ERROR_MM]])
+        expected = np.concatenate([*(-p for p in places), [0.0]])
+        weights = [np.ones(len(e.px)) for e in evidence]
+
+        def off(values: Floats, k: int) -> Floats:
+            sizes = values[count:]
+            points = evidence[k].points_mm + np.einsum("nsi,s->ni", evidence[k].shape, sizes)
+            own = values[_CAMERA * k : _CAMERA * (k + 1)]
+            return evidence_errors_px(cameras[k], own, points, evidence[k])
+
+        def residuals(values: Floats) -> Floats:
+            rows = []
+            for k, view in enumerate(self.views):
+                root = np.sqrt(weights[k]) / evidence[k].error_px
+                rows.append(off(values, k) * root)
+                own = values[_CAMERA * k + 6 : _CAMERA * (k + 1)]
+                rows.append(
+                    (own - _lens_shift(cameras[k], view)) / view.doubt.deviations(view.camera.lens)
+                )
+            rows.append((values[count:] - expected) / free_errors)
+            return np.concatenate(rows)
+
+        values = np.zeros(count + free)
+        steps = np.concatenate([np.tile(_EDGE_STEPS, len(cameras)), np.full(free, 1e-4)])
+        for _ in range(3):
+            fit = levenberg_marquardt(residuals, values, steps=steps, rounds=15)
+            values = fit.values
+            for k, e in enumerate(evidence):
+                error = off(values, k) / e.error_px
+                weights[k] = huber_weights(error / max(1.0, spread(error)), 2.0)
+        solutions = []
+        for k, camera in enumerate(cameras):
+            own = slice(_CAMERA * k, _CAMERA * (k + 1))
+            error = off(values, k)
+            scale = max(1.0, spread(error / evidence[k].error_px))
+            solutions.append(
+                Solution(
+                    camera=moved(camera, values[own]),
+                    covariance=fit.covariance[own, own] * scale**2,
+                    sizes=values[count:],
+                    errors_px=error,
+                    weights=weights[k],
+                )
+            )
+        moves = values[count:-1].reshape(-1, _BOX)
+        return solutions, [p + m for p, m in zip(places, moves, strict=True)]
+
+
+def _lens_shift(camera: Camera, view: StackView) -> Floats:
+    """How the lens would have to change to be again what was believed before."""
+    before, now = view.camera, camera
+    return np.concatenate(
+        [
+            [np.log(_believed_focal(view) / now.lens.focal_px)],
+            before.matrix[:2, 2] - now.matrix[:2, 2],
+            before.distortion[:2] - now.distortion[:2],
+        ]
+    )
+
+
+def _believed_focal(view: StackView) -> float:
+    return view.camera.lens.focal_px
+
+
+def _news(view: StackView) -> Plane:
+    """What the stacks change in the picture; the picture itself where no empty one is known."""
+    now = lab_of(view.picture)
+    if view.empty is None or view.empty.shape != view.picture.shape:
+        return now
+    return np.asarray(now - lab_of(view.empty), dtype=np.float32)
+
+
+def _loudness(new: Plane) -> NDArray[np.float32]:
+    """How much changes at each pixel, bounded so that no single edge decides."""
+    soft = cv2.GaussianBlur(new, (0, 0), 1.5)
+    dx = np.linalg.norm(cv2.Sobel(soft, cv2.CV_32F, 1, 0, scale=0.125), axis=2)
+    dy = np.linalg.norm(cv2.Sobel(soft, cv2.CV_32F, 0, 1, scale=0.125), axis=2)
+    slope = np.hypot(dx, dy)
+    return np.asarray(slope / (slope + 4.0), np.float32)
+
+
+def _loud_share(corners: Floats, camera: Camera, loud: NDArray[np.float32]) -> float:
+    """The mean loudness along the visible edges of a box."""
+    t = np.linspace(0.08, 0.92, 10)[:, None]
+    spots = [e.start_mm * (1 - t) + e.end_mm * t for e in _visible_edges(corners, camera)]
+    px = camera.project(np.concatenate(spots)).astype(np.float32)
+    if not np.isfinite(px).all():
+        return 0.0
+    return float(cv2.remap(loud, px[None, :, 0], px[None, :, 1], cv2.INTER_LINEAR).mean())
+
+
+def _find(
+    edge: _Edge, camera: Camera, new: Plane, noise: float, reach_px: float
+) -> tuple[Floats, Floats, Floats] | None:
+    """Places on an edge, and where the picture shows them."""
+    t = np.linspace(0.08, 0.92, _PIECES + 1)[:, None]
+    spots = edge.start_mm * (1 - t) + edge.end_mm * t
+    px = camera.project(spots)
+    width, height = camera.size
+    inside = np.isfinite(px).all() and (px > 2).all() and (px < (width - 3, height - 3)).all()
+    if not inside or float(np.hypot(*(px[-1] - px[0]))) < 10:
+        return None
+    strips = look_across(new, px[:-1], px[1:], reach_px)
+    place = ((t[:-1] + t[1:]) / 2).ravel()
+    lines = [li for li in lines_across(strips, place, noise, most=3) if li.support > 0.6]
+    if not lines:
+        return None
+    line = min(lines, key=lambda li: abs(li.first_px) + abs(li.last_px))
+    exact, shown = settle(strips, place, line, noise)
+    if shown.sum() < 3:
+        return None
+    middle = (spots[:-1] + spots[1:]) / 2
+    there = strips.middle_px + exact[:, None] * strips.normal
+    return middle[shown], there[shown], strips.normal[shown]
+
+
+def _hidden(points: Floats, camera: Camera, others: Sequence[Floats]) -> NDArray[np.bool_]:
+    """Which points lie behind another stack."""
+    eye = camera.position_mm
+    hidden = np.zeros(len(points), dtype=np.bool_)
+    ways = points - eye
+    ways = np.where(np.abs(ways) < 1e-9, 1e-9, ways)
+    for corners in others:
+        low, high = corners.min(axis=0) - 1.0, corners.max(axis=0) + 1.0
+        a, b = (low - eye) / ways, (high - eye) / ways
+        enter, leave = np.minimum(a, b).max(axis=1), np.maximum(a, b).min(axis=1)
+        hidden |= (enter < leave) & (enter > 0) & (enter < 0.995)
+    return hidden
