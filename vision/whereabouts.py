@@ -1,0 +1,228 @@
+"""Whereabouts: where every camera and the board are by now, and which cameras can be trusted.
+
+Cameras are bumped, cables come loose, players turn the board: whatever has moved is found again,
+and the reader made anew; what cannot be found gives no verdict.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rules.lattice import Board
+from rules.stacks import Stacks
+from vision.frame import Frame, ImageBGR
+from vision.likelihood import CameraEye
+from vision.place import Anchor, Sighting, moved_camera, moved_picture
+from vision.reader import Reader
+from vision.seen import CameraNote, Turned
+from vision.turning import Pose, Turning, turned_picture
+from vision.watched import WatchedCamera, fitted
+
+STRANGE = 3  # views in a row with nothing of the calibration in them are another table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhereSettings:
+    """How often things are looked at, in seconds."""
+
+    place_s: float = 2.0  # a camera that was bumped is looked for so often (1 to 5)
+    track_s: float = 0.1  # a board that is being turned is looked at so often (0.06 to 0.15)
+    stale_s: float = 0.7  # a camera whose newest frame is older is left out (0.3 to 2)
+
+
+class Whereabouts:
+    """All cameras of a table, its board, and the reader that fits them."""
+
+    def __init__(
+        self, reader: Reader, *, turnable: bool = False, settings: WhereSettings | None = None
+    ) -> None:
+        self.reader = reader
+        self.settings = settings or WhereSettings()
+        self.moved_at = -np.inf
+        self._table = dict(reader.cameras)  # the same cameras while the board lies as calibrated
+        self.cameras = {
+            name: WatchedCamera(eye.camera, reader.board, _anchor(eye, reader.board))
+            for name, eye in reader.cameras.items()
+        }
+        self._turning = self._new_turning(Pose()) if turnable else None
+        self._off: set[str] = set()  # cameras whose place is not known
+        self._resized: set[str] = set()  # cameras whose pictures have another shape
+        # How often a camera's view was strange; below 0 once it has shown the calibrated one.
+        self._strangeness = dict.fromkeys(self.cameras, 0)
+        self._stacks = Stacks()
+        self._moving: dict[str, float] = {}
+        self._placed_at = -np.inf
+        self._tracked_at = -np.inf
+        self._lies = True
+
+    def take(self, t: float, frames: Mapping[str, Frame]) -> Iterator[CameraNote]:
+        """The frames of one moment; `moved_at` tells whether anything moves in them."""
+        for name, given in frames.items():
+            if name not in self.cameras:
+                continue
+            frame = fitted(given, self._table[name].camera.size)
+            if frame is None:
+                if name not in self._resized:
+                    width, height = self._table[name].camera.size
+                    yield CameraNote(t, name, "resized", f"not {width} x {height}")
+                self._resized.add(name)
+                continue
+            self._resized.discard(name)
+            if self.cameras[name].take(t, frame):
+                self.moved_at = self._moving[name] = t
+                self._lies = False
+        yield from self._health(t)
+        if self._turning is not None and t == self.moved_at:
+            self._track(t)
+
+    def settle(self, t: float) -> Iterator[CameraNote | Turned]:
+        """What has moved while hands were at the table, now that all is still."""
+        yield from self._places(t)
+        yield from self._turned(t)
+
+    def believe(self, stacks: Stacks) -> None:
+        """What stands on the board."""
+        if stacks != self._stacks:
+            self._stacks = stacks
+            for camera in self.cameras.values():
+                camera.believe(stacks)
+
+    def understood(self, t: float) -> None:
+        """The newest pictures show what is believed."""
+        for camera in self.cameras.values():
+            camera.understood()
+        if self._turning is not None:
+            self._turning.remember(self._newest(t), self._stacks)
+
+    def fresh(self, t: float) -> dict[str, WatchedCamera]:
+        """The cameras that can be trusted now."""
+        return {
+            name: camera
+            for name, camera in self.cameras.items()
+            if camera.fresh(t, self.settings.stale_s)
+            and camera.health.good
+            and name not in self._off
+        }
+
+    def _health(self, t: float) -> Iterator[CameraNote]:
+        """What has become of cameras, whole seconds after it happened at most."""
+        for name, camera in self.cameras.items():
+            others = max((m for n, m in self._moving.items() if n != name), default=-np.inf)
+            state = camera.health.judged(t, others)
+            if state is not None:
+                yield CameraNote(t, name, state)
+
+    def _places(self, t: float) -> Iterator[CameraNote]:
+        """Cameras that were bumped since the scene before; they are put right if possible."""
+        if t - self._placed_at < self.settings.place_s and self._placed_at > self.moved_at:
+            return
+        self._placed_at = t
+        for name, camera in list(self.cameras.items()):
+            if camera.fresh(t, self.settings.stale_s) and camera.health.good:
+                sighting = camera.place()
+                if sighting is not None:
+                    yield from self._place(t, name, sighting)
+
+    def _place(self, t: float, name: str, sighting: Sighting) -> Iterator[CameraNote]:
+        """What a view says about one camera's place."""
+        if not sighting.known:
+            if sighting.strange:
+                yield from self._strange(t, name)
+            return
+        self._strangeness[name] = -1
+        if not sighting.steady and name not in self._off:
+            self._off.add(name)
+            yield CameraNote(t, name, "moved")
+        if name in self._off and (sighting.steady or self._realign(name, sighting)):
+            self._off.discard(name)
+            yield CameraNote(t, name, "realigned")
+
+    def _strange(self, t: float, name: str) -> Iterator[CameraNote]:
+        """A camera whose very first view has nothing in common with its calibration."""
+        if self._strangeness[name] < 0 or name in self._off or self._table[name].empty is None:
+            return
+        self._strangeness[name] += 1
+        image = self.cameras[name].picture(1)
+        for other, camera in self.cameras.items():
+            if other != name and camera.anchor is not None:
+                fits = camera.anchor.camera.size == self._table[name].camera.size
+                if fits and camera.anchor.sight(image).known:
+                    self._off.add(name)
+                    yield CameraNote(t, name, "swapped", other)
+                    return
+        if self._strangeness[name] >= STRANGE:
+            self._off.add(name)
+            yield CameraNote(t, name, "wrong-table")
+
+    def _realign(self, name: str, sighting: Sighting) -> bool:
+        """Takes the camera's new place over; False where it is not known well enough."""
+        eye = self._table[name]
+        camera = moved_camera(eye.camera, sighting)
+        if camera is None:
+            return False
+        empty = None if eye.empty is None else moved_picture(eye.empty, sighting)
+        self._table[name] = CameraEye(camera, eye.colours, empty)
+        anchor = _anchor(self._table[name], self.reader.board)
+        pose = self._turning.pose if self._turning else Pose()
+        if self._turning is not None:
+            self._turning = self._new_turning(pose)
+        self._remake(pose, {name: anchor})
+        return True
+
+    def _track(self, t: float) -> None:
+        """A board that is being turned; every other frame is enough."""
+        if self._turning is None or t - self._tracked_at < self.settings.track_s:
+            return
+        self._tracked_at = t
+        self._turning.track(self._newest(t))
+
+    def _turned(self, t: float) -> Iterator[Turned]:
+        """Whether the board lies elsewhere than when it was last seen still."""
+        if self._turning is None or self._lies:
+            return
+        self._lies = True
+        images = self._newest(t)
+        if self._turning.lies(images):
+            return
+        before, pose = self._turning.pose, self._turning.fit(images)
+        if pose is None:
+            return
+        self._turning.pose = pose
+        self._remake(pose, {})
+        degrees = (pose.degrees - before.degrees + 180.0) % 360.0 - 180.0
+        yield Turned(t, degrees, round(degrees / 90) % 4)
+
+    def _newest(self, t: float) -> dict[str, ImageBGR]:
+        """The newest picture of every camera that can be trusted."""
+        return {name: camera.picture(1) for name, camera in self.fresh(t).items()}
+
+    def _new_turning(self, pose: Pose) -> Turning:
+        cameras = {name: eye.camera for name, eye in self._table.items()}
+        turning = Turning(self.reader.board, cameras)
+        turning.pose = turning.tracked = pose
+        return turning
+
+    def _remake(self, pose: Pose, anchors: Mapping[str, Anchor | None]) -> None:
+        """The reader anew, after a camera or the board has moved."""
+        reader, board = self.reader, self.reader.board
+        eyes: dict[str, CameraEye] = {}
+        for name, eye in self._table.items():
+            empty = eye.empty
+            if empty is not None and pose != Pose():
+                empty = turned_picture(empty, eye.camera, board, pose)
+            eyes[name] = CameraEye(pose.camera(eye.camera, board), eye.colours, empty)
+        self.reader = Reader(
+            board,
+            eyes,
+            reader.kit,
+            one_colour_stacks=reader.one_colour_stacks,
+            settings=reader.settings,
+        )
+        for name, camera in self.cameras.items():
+            anchor = anchors.get(name, camera.anchor)
+            self.cameras[name] = camera.heir(eyes[name].camera, anchor, self._stacks)
+
+
+def _anchor(eye: CameraEye, board: Board) -> Anchor | None:
+    return None if eye.empty is None else Anchor(eye.camera, board, eye.empty)
