@@ -119,18 +119,22 @@ class Maker:
                 _, data = cv2.imencode(".jpg", view, quality)
                 self.path(f"lens{number:02}", name).write_bytes(data.tobytes())
 
-    def excerpt(self) -> None:
-        """The keyframes of a short game, traced but without noise, and the files to play them."""
+    def excerpt(self, part: int, parts: int) -> None:
+        """The keyframes of a short game, traced but without noise, and the files to play them.
+
+        Several programs can share the work, each with a part of its own.
+        """
         table, folder = self.table, self.table.folder / "excerpt"
         folder.mkdir(exist_ok=True)
         script = excerpt_script(table, table.excerpt)
         play = rehearse(script)
         (folder / "script.txt").write_text(str(script), "utf-8")
         virtual = VirtualTable(table.scene, play)
+        drawn = list({key.name: key for key in keys(play)}.values())
         for name in table.excerpt:
             quiet = replace(table.scene.sensors[name], noise=0.0, blotch=0.0, jpeg=KEY_JPEG)
             development = Development(quiet, table.scene.cameras[name].size, 0)
-            for key in {key.name: key for key in keys(play)}.values():
+            for key in drawn[part - 1 :: parts]:
                 path = folder / f"{key.name}.{name}.jpg"
                 if path.exists():
                     continue
@@ -150,7 +154,9 @@ class Maker:
                 picture = development.developed(root, self.gain(name), np.random.default_rng(0))
                 path.write_bytes(development.compressed(picture))
                 _say(f"{table.family}/{table.name} {path.stem}", start)
-        (folder / NAME).write_text(excerpt_json(table, play, table.excerpt), "utf-8")
+        there = {path.name for path in folder.glob("*.jpg")}
+        if there >= {f"{key.name}.{name}.jpg" for key in drawn for name in table.excerpt}:
+            (folder / NAME).write_text(excerpt_json(table, play, table.excerpt), "utf-8")
 
     def shot(
         self, shot: str, name: str, camera: Camera, solids: tuple[Solid, ...], seed: int
@@ -210,6 +216,7 @@ def main() -> int:
     parser.add_argument("--camera", action="append", help="only this one; all where left out")
     parser.add_argument("--samples", type=int, default=6, help="paths a picture element")
     parser.add_argument("--excerpts", action="store_true", help="the recorded excerpts instead")
+    parser.add_argument("--part", default="1/1", help="such as 2/3: this part of the keyframes")
     parser.add_argument("--sheet", action="store_true", help="the contact sheet instead")
     given = parser.parse_args()
     if given.sheet:
@@ -223,7 +230,8 @@ def main() -> int:
         if not given.excerpts:
             maker.make(given.camera or table.scene.cameras)
         elif table.excerpt:
-            maker.excerpt()
+            part, _, parts = given.part.partition("/")
+            maker.excerpt(int(part), int(parts))
     return 0
 
 
