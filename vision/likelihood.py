@@ -70,6 +70,8 @@ class LookSettings:
     deep: float = -1.5
     deep_spread: float = 0.8
     deep_hue: float = 0.22
+    piece_tinted: float = 0.03  # lamps of two colours, reflections, what nobody calibrated
+    piece_tint: tuple[float, float] = (0.6, 0.28)
     board_lit: float = 0.52
     board_shaded: float = 0.31
     board_shade: float = -0.5
@@ -232,6 +234,7 @@ class EyeLooks:
                     np.hypot(hue, cfg.deep_hue),
                     noise,
                 )
+                own += cfg.piece_tinted * _density(off, along + across, *cfg.piece_tint, noise)
                 found[c, f] = own
         found += cfg.anything * cfg.anything_density
         return found
