@@ -37,7 +37,8 @@ class CameraFollower:
     """Reads the newest frames of all cameras again and again; a slow reading skips frames.
 
     Where the table cannot be read yet (`make_reader` raises KiebitzError), pictures are shown
-    and nothing is told. `over` says when a recording has ended; then it begins anew.
+    and nothing is told. `over` says when a recording has ended; then it begins anew. `clock` is
+    the time of the pictures: that of the day, or of a play that waits until they are drawn.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class CameraFollower:
         *,
         kind: SourceKind = "camera",
         over: Callable[[], bool] | None = None,
+        clock: Callable[[], float] = time.monotonic,
         per_second: float = 12.0,
         turnable: bool = False,
     ) -> None:
@@ -54,6 +56,7 @@ class CameraFollower:
         self._make_reader = make_reader
         self._eyes = {eye.view.name: eye for eye in eyes}
         self._over = over
+        self._clock = clock
         self._pause_s = 1 / per_second
         self._turnable = turnable
         self._frames: dict[str, Frame] = {}
@@ -102,9 +105,10 @@ class CameraFollower:
 
     def _follow(self, feed: Feed, reader: Reader | None) -> None:
         follower = self._new_follower(feed, reader)
-        began, ticked = time.monotonic(), 0.0
+        began, ticked = self._clock(), 0.0
         while not self._stop.is_set():
-            now = time.monotonic() - began
+            turn = time.monotonic()
+            now = self._clock() - began
             frames = self._newest(now)
             if follower is not None:
                 self._look(feed, follower, now, frames)
@@ -115,9 +119,9 @@ class CameraFollower:
             if self._over is not None and self._over():
                 for eye in self._eyes.values():
                     eye.source.close()
-                began, ticked = time.monotonic(), 0.0
+                began, ticked = self._clock(), 0.0
                 follower = self._new_follower(feed, reader)
-            self._stop.wait(max(0.002, self._pause_s - (time.monotonic() - began - now)))
+            self._stop.wait(max(0.002, self._pause_s - (time.monotonic() - turn)))
 
     def _new_follower(self, feed: Feed, reader: Reader | None) -> Follower | None:
         if reader is None:

@@ -26,6 +26,10 @@ class PlayClock:
         self._asked = now
         return self._play
 
+    def now(self) -> float:
+        """The time that the play has reached; asking does not make it pass."""
+        return self._play
+
     def over(self) -> bool:
         """Whether the play has ended; the next one begins with that."""
         ended = self._play - self._began > self._seconds
@@ -49,6 +53,7 @@ def virtual_follower(table: VirtualTable, again_s: float = 20.0) -> CameraFollow
         eyes,
         kind="virtual-camera",
         over=clock.over,
+        clock=clock.now,
         per_second=8.0,
         turnable=table.scene.kind.surface in ("felt", "recess"),
     )

@@ -49,7 +49,7 @@ export function PlayPage({ info, state, me }: Props) {
                   info={info}
                   camera={camera}
                   view={view}
-                  trouble={trouble && trouble !== "back" ? cameraWord(trouble) : undefined}
+                  trouble={trouble && trouble !== "back" && trouble !== "realigned" ? cameraWord(trouble) : undefined}
                   onCell={onCell}
                 />
               );
