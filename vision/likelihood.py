@@ -244,7 +244,10 @@ class EyeLooks:
     ) -> Floats32:
         """Without a picture of the empty table: the commonest colour on the board is the board."""
         cfg = self._settings
-        board = self._rays.on_board[some] & (piece.max(axis=(0, 1)) < cfg.like_a_piece)
+        tops = self._eye.colours.mean[:, 0]
+        far = np.abs(values[:, None] - tops[None])
+        alike = ((far[..., 1:].max(axis=2) < 0.8) & (far[..., 0] < 1.0)).any(axis=1)
+        board = self._rays.on_board[some] & ~alike & (piece.max(axis=(0, 1)) < cfg.like_a_piece)
         if board.sum() < 50:
             board = self._rays.on_board[some]
         off = values - light_mode(np.asarray(values[board]))
