@@ -72,6 +72,9 @@ def two_turns(game: Game[Any], belief: Belief, stacks: Stacks) -> tuple[Look, Lo
             first = _judged(game, position, turn)
             if first.kind != "legal":
                 continue
+            # What nobody saw standing was not there.
+            if not still_stands(position.stacks, first.after[0].stacks, stacks):
+                continue
             second = look(game, first.after, stacks)
             if second.fine:
                 return first, second

@@ -239,6 +239,8 @@ class Referee:
         for turn in self.game.first_of_two(belief[0], stacks):
             verdict = self.game.judge(belief[0], turn)
             if verdict.legal and verdict.after is not None:
+                if not still_stands(belief[0].stacks, verdict.after.stacks, stacks):
+                    continue  # what nobody saw standing was not there
                 first = Look("legal", turn, (), verdict.owed, (verdict.after,))
                 second = self._blamed(first.after, stacks)
                 if second.turn.changes and len(second.breaks) < len(found[-1].breaks):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
+from calibration.colour import FACES, CameraColours
 from rules.lattice import Board
 from rules.stacks import Stacks
 from vision.frame import ImageBGR
@@ -229,6 +230,36 @@ def turned_picture(empty: ImageBGR, table: Camera, board: Board, pose: Pose) -> 
     moved = cv2.warpPerspective(empty, cv2.getPerspectiveTransform(old, new), size)
     picture[now > 0] = moved[now > 0]
     return picture
+
+
+def turned_colours(colours: CameraColours, degrees: float) -> CameraColours:
+    """How the turned board's faces and ground look, from how they looked as calibrated.
+
+    The light stays where it is: what was the right side faces backwards after a quarter turn.
+    """
+    quarters = round(degrees / 90) % 4
+    around = ("right", "back", "left", "front")  # anticlockwise, seen from above
+    order = [FACES.index(face) for face in FACES]
+    for n, face in enumerate(around):
+        order[FACES.index(face)] = FACES.index(around[(n + quarters) % 4])
+    a = math.radians(degrees)
+    c, s = math.cos(a), math.sin(a)
+    flat, x, y, xx, xy, yy = (float(v) for v in colours.light)
+    light = (
+        flat,
+        c * x + s * y,
+        c * y - s * x,
+        c * c * xx + c * s * xy + s * s * yy,
+        2 * c * s * (yy - xx) + (c * c - s * s) * xy,
+        s * s * xx - c * s * xy + c * c * yy,
+    )
+    return replace(
+        colours,
+        mean=colours.mean[:, order],
+        spread=colours.spread[:, order],
+        seen=colours.seen[:, order],
+        light=np.array(light, dtype=np.float32),
+    )
 
 
 def _half_size(board: Board) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from vision.likelihood import CameraEye
 from vision.place import Anchor, Sighting, moved_camera, moved_picture
 from vision.reader import Reader
 from vision.seen import CameraNote, Turned
-from vision.turning import Pose, Turning, turned_picture
+from vision.turning import Pose, Turning, turned_colours, turned_picture
 from vision.watched import WatchedCamera, fitted
 
 STRANGE = 3  # views in a row with nothing of the calibration in them are another table
@@ -211,7 +211,8 @@ class Whereabouts:
             empty = eye.empty
             if empty is not None and pose != Pose():
                 empty = turned_picture(empty, eye.camera, board, pose)
-            eyes[name] = CameraEye(pose.camera(eye.camera, board), eye.colours, empty)
+            colours = turned_colours(eye.colours, pose.degrees)
+            eyes[name] = CameraEye(pose.camera(eye.camera, board), colours, empty)
         self.reader = Reader(
             board,
             eyes,

@@ -323,3 +323,18 @@ def test_a_legal_turn_and_an_illegal_one_in_one_look_blame_only_the_second_playe
         "3 B +d3B legal final",
         "4 Y +h8Y not-adjacent open",
     ]
+
+
+def test_no_turn_is_invented_that_another_one_undid() -> None:
+    """An illegal block stays one illegal turn; nobody is said to have put and taken another."""
+    referee = Referee(find_game("turris").set_up())
+    scenes = ({}, {"c2": "LL"}, {"b3": "D", "c2": "LL", "c3": "D"})
+    for t, cells in enumerate(scenes):
+        referee.observe(3.0 * t, Stacks.of(cells))
+
+    told = referee.observe(9.0, Stacks.of({**scenes[-1], "a2": "LL"}))
+
+    assert [short(event) for event in told if event.event == "turn"] == [
+        "2 D +b3~c3D legal final",
+        "3 L +a2^L no-contact,upright-no-side-contact open",
+    ]

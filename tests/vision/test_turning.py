@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 import cv2
+import numpy as np
 import pytest
 
+from calibration.colour import FACES, CameraColours, light_terms
 from rules.events import Event
 from rules.registry import find_game
 from service.pipeline import Pipeline
@@ -12,6 +14,7 @@ from service.virtual_follower import virtual_reader
 from tests.service.virtual_tables import virtual_table
 from vision.frame import Frame
 from vision.pairing import moments
+from vision.turning import turned_colours
 from vision.virtual.live import VirtualTable
 
 TURRIS = """game = turris
@@ -95,3 +98,24 @@ def test_swapped_cameras_are_noticed_and_give_no_verdict() -> None:
         ("overhead", "swapped"),
         ("side", "swapped"),
     }
+
+
+def test_light_stays_where_it_is_when_the_board_turns() -> None:
+    """After a quarter turn the right side looks as the back did, and the bright corner moves on."""
+    mean = np.arange(15, dtype=np.float32).reshape(1, 5, 3)
+    light = np.array([0, 0.3, -0.2, 0.1, 0.05, -0.15], dtype=np.float32)
+    spread, seen = np.ones((1, 5, 2), np.float32), np.ones((1, 5), np.bool_)
+    before = CameraColours(("L",), mean, spread, seen, light)
+
+    after = turned_colours(before, 90)
+
+    right, back, left = (FACES.index(face) for face in ("right", "back", "left"))
+    assert after.mean[0, right].tolist() == mean[0, back].tolist()
+    assert after.mean[0, back].tolist() == mean[0, left].tolist()
+    size = (60.0, 60.0, 60.0)
+    on_board = np.array([(40.0, 35.0, 0.0), (10.0, 50.0, 0.0)])
+    on_table = np.stack([60 - on_board[:, 1], on_board[:, 0], on_board[:, 2]], axis=1)
+    assert light_terms(on_board, size) @ after.light == pytest.approx(
+        light_terms(on_table, size) @ before.light, abs=1e-5
+    )
+    assert turned_colours(after, -90).light == pytest.approx(before.light, abs=1e-5)
