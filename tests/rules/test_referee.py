@@ -328,7 +328,7 @@ def test_a_legal_turn_and_an_illegal_one_in_one_look_blame_only_the_second_playe
 def test_no_turn_is_invented_that_another_one_undid() -> None:
     """An illegal block stays one illegal turn; nobody is said to have put and taken another."""
     referee = Referee(find_game("turris").set_up())
-    scenes = ({}, {"c2": "LL"}, {"b3": "D", "c2": "LL", "c3": "D"})
+    scenes: tuple[dict[str, str], ...] = ({}, {"c2": "LL"}, {"b3": "D", "c2": "LL", "c3": "D"})
     for t, cells in enumerate(scenes):
         referee.observe(3.0 * t, Stacks.of(cells))
 
