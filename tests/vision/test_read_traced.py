@@ -48,7 +48,7 @@ def test_positions_of_another_renderer_are_read(shared: Path, name: str) -> None
         sizes["ny"],
         sizes["nz"],
         sizes["pitch"],
-        tuple(sizes["unit"]),  # type: ignore[arg-type]
+        tuple(sizes["unit"]),
     )
     spec = find_game(truth["game"])
     cameras = {n: true_camera(c) for n, c in setup["cameras"].items()}
