@@ -65,7 +65,10 @@ def look_for_board(sight: Sight, board: Board) -> Looked:
     if fits and fits[0].merit > _LEAST_MERIT and fits[0].seen > _LEAST_SEEN:
         return Looked(_by_cells(fits[0], fits[1:], sight, board), tuple(tried))
     tried.append(_tried_cells(fits, board))
-    edges = (fit_frames if _has_frame(board) else fit_outlines)(around, sight, board)
+    if _has_frame(board):
+        edges = fit_frames(around, segments, sight, board)
+    else:
+        edges = fit_outlines(around, sight, board)
     edges = [e for e in edges if _plausible(e.solution.camera, sight, board)]
     what = "frame" if _has_frame(board) else "outline"
     if edges and edges[0].merit > _LEAST_EDGES:

@@ -4,7 +4,7 @@ Slower than putting together lines, but it needs none to be found one by one: al
 a lattice there is on the whole more change across it than along the lines half a cell beside it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import cv2
 import numpy as np
@@ -28,13 +28,93 @@ def dense_lattices(
 ) -> list[Found]:
     """Lattices in the directions of pairs of vanishing points, the best ones first."""
     found: list[Found] = []
-    for H in _frames(points, shape):
+    for H in _directions(points, shape):
         found.extend(_search(lab, H, counts, shape))
     found.sort(key=lambda f: -f.score)
     return found
 
 
-def _frames(points: Floats, shape: Shape) -> Iterator[Floats]:
+def dense_frames(
+    lab: Plane, points: Floats, shape: Shape, widths: Sequence[float]
+) -> list[tuple[Found, float]]:
+    """Frames around a rectangle of a shape: the upper inner edge, and the width of the frame.
+
+    `widths` are tried, as parts of the rectangle's first side. The best ones first.
+    """
+    found: list[tuple[Found, float]] = []
+    for H in _directions(points, shape):
+        view = _straightened(lab, H, shape)
+        if view is None:
+            continue
+        across_u, across_v, low, step = view
+        back = np.asarray(np.linalg.inv(H))
+        ratio = float(np.linalg.norm(back[:, 0]) / np.linalg.norm(back[:, 1]))
+        unit = _picture_height(H, shape) / np.sqrt(ratio) / step
+        for size in np.geomspace(_SMALLEST, _LARGEST, 2 * _SIZES):
+            for stretch in (1.0,) if shape.lens_known else (0.9, 1.0, 1.1):
+                sides = (size * unit, size * unit * ratio * stretch * shape.size[1] / shape.size[0])
+                best = _best_frame(across_u, across_v, sides, widths, ratio * stretch)
+                if best is None:
+                    continue
+                score, u, v, width = best
+                square = np.array([[0, 0], [1, 0], [1, 1], [0, 1.0]]) * sides + (u, v)
+                corners = warp(back, low + square * step)
+                off, factor = misfit(
+                    corners[None], *shape.size, shape.lens, lens_known=shape.lens_known
+                )
+                if np.isfinite(corners).all() and off[0] < 0.2:
+                    found.append((Found(corners, score, float(factor[0])), width))
+    found.sort(key=lambda f: -f[0].score)
+    return found[: 2 * _KEEP]
+
+
+def _best_frame(
+    across_u: NDArray[np.float32],
+    across_v: NDArray[np.float32],
+    sides: tuple[float, float],
+    widths: Sequence[float],
+    ratio: float,
+) -> tuple[float, float, float, float] | None:
+    """The best place of a frame with these inner sides: score, u and v of its corner, width."""
+    rows, columns = across_u.shape
+    wide, deep = sides
+    if min(sides) < 25:
+        return None
+    total_u = np.pad(
+        np.cumsum(cv2.dilate(across_u, np.ones((1, 3), np.uint8)), axis=0), ((1, 0), (0, 0))
+    )
+    total_v = np.pad(
+        np.cumsum(cv2.dilate(across_v, np.ones((3, 1), np.uint8)), axis=1), ((0, 0), (1, 0))
+    )
+    best: tuple[float, float, float, float] | None = None
+    for width in widths:
+        out_u, out_v = width * wide, width * wide * ratio
+        u = np.arange(out_u, columns - wide - out_u - 1, 2.0)
+        v = np.arange(out_v, rows - deep - out_v - 1, 2.0)
+        if not len(u) or not len(v) or out_u < 2:
+            continue
+        lines = []
+        for inner, outer in ((0.0, -out_u), (wide, wide + out_u)):
+            for at, more in ((inner, 0.0), (outer, out_v)):
+                low, high = (v - more).astype(int), (v + deep + more).astype(int)
+                column = np.rint(u + at).astype(int)
+                lines.append(
+                    (total_u[high][:, column] - total_u[low][:, column]) / (deep + 2 * more)
+                )
+        for inner, outer in ((0.0, -out_v), (deep, deep + out_v)):
+            for at, more in ((inner, 0.0), (outer, out_u)):
+                low, high = (u - more).astype(int), (u + wide + more).astype(int)
+                level = np.rint(v + at).astype(int)
+                lines.append((total_v[level][:, high] - total_v[level][:, low]) / (wide + 2 * more))
+        every = np.array(lines)
+        score = every.mean(axis=0) + every.min(axis=0)
+        down, along = np.unravel_index(int(score.argmax()), score.shape)
+        if best is None or score[down, along] > best[0]:
+            best = (float(score[down, along]), float(u[along]), float(v[down]), width)
+    return best
+
+
+def _directions(points: Floats, shape: Shape) -> Iterator[Floats]:
     """Straightenings by pairs of points that can be a board's two directions."""
     done = 0
     for total in range(1, 2 * len(points)):

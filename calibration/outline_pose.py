@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.camera import Camera, Floats
+from calibration.camera import Camera
+from calibration.dense_search import dense_frames
 from calibration.edges import noise_of
 from calibration.grid_pose import Sight, board_corners, cameras_for, centre_of
 from calibration.lattice_search import Found, Shape, find_rectangles
@@ -89,7 +90,9 @@ def _fit(camera: Camera, sight: Sight, plan: Plan) -> OutlineFit | None:
     return fit_outline(camera, sight.lab, plan, sight.doubt, trusted=trusted)
 
 
-def fit_frames(found: Sequence[Found], sight: Sight, board: Board) -> list[OutlineFit]:
+def fit_frames(
+    found: Sequence[Found], segments: Segments, sight: Sight, board: Board
+) -> list[OutlineFit]:
     """The frame in every likely place, whichever of its edges the rectangles are."""
     wide, deep, _ = board.lattice.size_mm
     plan = frame_plan(wide, deep)
@@ -98,17 +101,23 @@ def fit_frames(found: Sequence[Found], sight: Sight, board: Board) -> list[Outli
     widths = _guesses(board.frame_width_mm, list(_WIDTHS))
     noise = noise_of(sight.lab)
     starts: list[_Start] = []
+
+    def consider(one: Found, grow: float, rise: float, sizes: tuple[float, float]) -> None:
+        corners = board_corners(board, (grow,) * 4) + np.array([0, 0, rise])
+        for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
+            score = drawn_share(camera, sight.lab, plan(camera, np.array(sizes)), noise)
+            starts.append(_Start(camera, sizes, score))
+
+    shape = Shape((wide, deep), sight.lens, sight.lens_known)
+    points = vanishing_points(segments, 2 / sight.lens.focal_px)
+    for one, part in dense_frames(sight.lab, points, shape, [w / wide for w in widths]):
+        for height in heights:
+            consider(one, 0.0, height, (height, part * wide))
     for one in found[:_MOST_TRIED]:
         for height in heights:
-            for grow, rise in ((None, 0.0), (None, height), *((w, height) for w in widths)):
-                corners = board_corners(board, (grow or 0.0,) * 4) + np.array([0, 0, rise])
-                cameras = cameras_for(one.corners, corners, sight, centre_of(board), one.factor)
-                for camera in cameras[:1]:
-                    for width in widths if grow is None else (grow,):
-                        sizes = (height, width)
-                        edges = plan(camera, np.array(sizes))
-                        score = drawn_share(camera, sight.lab, edges, noise)
-                        starts.append(_Start(camera, sizes, score))
+            for width in widths:
+                consider(one, 0.0, height, (height, width))
+                consider(one, width, height, (height, width))
     starts.sort(key=lambda s: -s.score)
     errors = (
         0.4 if isinstance(board.frame_height_mm, (int, float)) else 0.3 * unit,
@@ -125,18 +134,19 @@ def fit_frames(found: Sequence[Found], sight: Sight, board: Board) -> list[Outli
             trusted=Camera.of(sight.lens, camera.rotation, camera.translation_mm),
             sizes=(start.sizes, errors),
             innermost=False,
-            reaches_px=(5, 4, 4, 3, 3),
+            reaches_px=(7, 5, 4, 4, 3, 3),
         )
-        if fit is not None:
+        if fit is not None and _sane(fit, unit):
             fits.append(fit)
     fits.sort(key=lambda f: -f.merit)
     return fits
 
 
+def _sane(fit: OutlineFit, unit: float) -> bool:
+    """Whether the frame came out as something that can be made of wood."""
+    height, width = fit.sizes
+    return bool(0.3 * unit < height < 3 * unit and width > 0.25 * unit)
+
+
 def _guesses(given: Millimetres | None, otherwise: list[float]) -> list[float]:
     return [float(given)] if isinstance(given, (int, float)) else otherwise
-
-
-def camera_size_mm(fit: OutlineFit) -> Floats:
-    """The sizes that came out, for the calibration file."""
-    return fit.sizes
