@@ -26,6 +26,8 @@ def camera_pictures(
             raise UnknownName("camera", name, cameras)
         if name in pictures:
             raise TableError(f"camera {name!r} is named twice; give one picture a camera")
+        if equals and not file:
+            raise TableError(f"{word!r} names no picture; give {name}=IMAGE, or {name} alone")
         place = cameras[name]
         taken = read_image(Path(file)) if equals else take_picture(place, folder)
         pictures[name] = upright(taken, place.rotate)

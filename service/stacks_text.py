@@ -1,9 +1,10 @@
 """Stacks on the command line: JSON text, the one-line form, or a file with either."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 
-from rules.errors import NotationError
+from rules.errors import NotationError, SetupError
 from rules.lattice import Lattice
 from rules.stacks import Stacks
 
@@ -12,7 +13,7 @@ def stacks_from(text: str, lattice: Lattice) -> Stacks:
     """The stacks of a text or of the file it names; raises NotationError."""
     given = text.strip()
     if (given and given[0] not in "{x" and "/" not in given.strip("./")) or (
-        given and given[0] != "{" and Path(given).is_file()
+        given and given[0] != "{" and _is_file(given)
     ):
         given = _content(given)
     stacks = _parsed(given)
@@ -23,6 +24,23 @@ def stacks_from(text: str, lattice: Lattice) -> Stacks:
                 f"{lattice.columns} x {lattice.ranks} cells and {lattice.levels} levels"
             )
     return stacks
+
+
+def check_letters(stacks: Stacks, colours: Collection[str], also: str = "") -> None:
+    """Raise SetupError for a letter that is neither a colour of the table nor in `also`."""
+    strange = sorted({letter for _, letter in stacks.units()} - {*colours, *also})
+    if strange:
+        raise SetupError(
+            f"the stacks have the letter {strange[0]!r}, the table's colours are "
+            f"{' '.join(colours)}"
+        )
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # longer than any file's name
+        return False
 
 
 def _content(name: str) -> str:
@@ -42,6 +60,8 @@ def _parsed(text: str) -> Stacks:
         data = json.loads(text)
     except json.JSONDecodeError as error:
         raise NotationError(f"the stacks are no JSON: {error}") from None
+    except RecursionError:
+        raise NotationError("the stacks are no JSON that maps cells to letters") from None
     if isinstance(data, dict) and isinstance(data.get("stacks"), dict):
         data = data["stacks"]  # what `kiebitz read` printed
     wrong = [k for k, v in data.items() if not isinstance(v, str)]

@@ -57,14 +57,20 @@ class Health:
         return now
 
     def _fault(self, small: ImageBGR) -> CameraState | None:
+        if (nothing := shows_nothing(small)) is not None:
+            return nothing
         grey = small[..., 1].astype(np.float32)
-        if float(np.percentile(grey[::3, ::3], 95)) < _DARK:
-            return "dark"
-        if float(grey.std()) < _PLAIN:
-            return "covered"
         sharpness = float(np.abs(np.diff(grey[:, ::2], axis=0)).mean())
         if self._sharpness is None:
             self._sharpness = sharpness
         if sharpness < _BLURRED * self._sharpness:
             return "blurred"
         return None
+
+
+def shows_nothing(small: ImageBGR) -> CameraState | None:
+    """Whether this picture, made small, is dark or of a covered lens: nothing stands in it."""
+    grey = small[..., 1].astype(np.float32)
+    if float(np.percentile(grey[::3, ::3], 95)) < _DARK:
+        return "dark"
+    return "covered" if float(grey.std()) < _PLAIN else None

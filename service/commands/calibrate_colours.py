@@ -12,9 +12,8 @@ from calibration import colour_store, store
 from calibration.colour import CameraColours, nearest_pair
 from calibration.colour_fit import ColourView, fit_colours
 from calibration.cv import Image
-from rules.errors import SetupError
 from service.camera_pictures import camera_pictures
-from service.stacks_text import stacks_from
+from service.stacks_text import check_letters, stacks_from
 from service.table_eyes import measured_board
 from service.table_folder import read_table
 
@@ -38,11 +37,7 @@ def colours(
     board = measured_board(table, calibration)
     known = stacks_from(stacks, board.lattice)
     names = table.scene.colours
-    strange = sorted({letter for _, letter in known.units() if letter not in names})
-    if strange:
-        raise SetupError(
-            f"the stacks have the letter {strange[0]!r}, the table's colours are {' '.join(names)}"
-        )
+    check_letters(known, names)
     images = camera_pictures(pictures, table.scene.cameras, folder)
     views = {
         name: ColourView(
