@@ -52,7 +52,13 @@ def write_table(folder: Path, table: Table) -> Path:
 
 def new_table(folder: Path, table: Table) -> Path:
     """Write a table where there is none yet; raises TableError where there is one."""
-    if (folder / FILE_NAME).exists():
+    try:
+        there = (folder / FILE_NAME).exists()
+    except OSError as error:  # such as a name that is too long
+        raise TableError(f"cannot write there: {error.strerror}; give another folder") from error
+    if folder.is_file():
+        raise TableError(f"{str(folder)!r} is a file; give the name of a new folder")
+    if there:
         raise TableError(f"{str(folder)!r} is a table already; edit {str(folder / FILE_NAME)!r}")
     return write_table(folder, table)
 

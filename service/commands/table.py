@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from calibration import store
+from rules.errors import SetupError
 from rules.lattice import Lattice
 from rules.registry import GAMES, find_game
+from service.table import is_open
 from service.table_folder import default_table, like, new_table
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -32,10 +34,12 @@ def new(
         str, typer.Option(metavar="N", help="Cells of the board, such as 9, or 17x1.")
     ] = "",
     levels: Annotated[
-        int | None, typer.Option(metavar="N", help="How high pieces may stand (only for free).")
+        int | None,
+        typer.Option(metavar="N", help="How high pieces may stand (only for free).", min=1, max=99),
     ] = None,
     pitch: Annotated[
-        float | None, typer.Option(metavar="MM", help="From the middle of a cell to the next.")
+        float | None,
+        typer.Option(metavar="MM", help="From the middle of a cell to the next.", min=1, max=999),
     ] = None,
     unit: Annotated[
         str, typer.Option(metavar="MM", help="Edge of a cube, or width x depth x height: 20x20x10.")
@@ -47,6 +51,9 @@ def new(
     usual = spec.board.lattice
     columns, ranks = _size(size, usual)
     edges = _unit(unit) if unit else usual.unit_mm
+    if levels not in (None, usual.levels) and not is_open(spec):
+        raise SetupError(f"{spec.title} always has {usual.levels} levels; leave --levels out")
+    _check_edges(edges, pitch or usual.pitch_mm)
     lattice = Lattice(columns, ranks, levels or usual.levels, pitch or usual.pitch_mm, edges)
     made = default_table(spec, lattice, first)
     if other is None:
@@ -69,7 +76,8 @@ def _size(text: str, usual: Lattice) -> tuple[int, int]:
         raise typer.BadParameter(
             "expected a number of cells such as 9, or 17x1", param_hint="--size"
         )
-    return int(match[1]), int(match[2] or match[1])
+    columns = int(match[1])
+    return columns, int(match[2] or (1 if usual.ranks == 1 else columns))
 
 
 def _unit(text: str) -> tuple[float, float, float]:
@@ -81,3 +89,14 @@ def _unit(text: str) -> tuple[float, float, float]:
         )
     width = float(match[1])
     return width, float(match[2] or width), float(match[3] or width)
+
+
+def _check_edges(edges: tuple[float, float, float], pitch: float) -> None:
+    """Say what reading the table would say, before there is one."""
+    if not all(1 <= edge < 1000 for edge in edges):
+        raise SetupError("--unit must be from 1 to 999 mm")
+    if max(edges[:2]) > pitch:
+        raise SetupError(
+            f"pieces of {max(edges[:2]):g} mm do not fit side by side into a pitch of "
+            f"{pitch:g} mm; give both --pitch and --unit"
+        )
