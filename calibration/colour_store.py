@@ -44,10 +44,15 @@ def colours_of(calibration: Calibration, camera: str) -> CameraColours | None:
     data = calibration.colours
     if not data:
         return None
+    kept = data.get("cameras") if isinstance(data, dict) else None
+    if not isinstance(kept, dict) or not isinstance(kept.get(camera) or {}, dict):
+        raise CalibrationError(
+            "the stored colours are damaged; run `kiebitz calibrate colours` again"
+        )
     if data.get("version") != VERSION:
         raise CalibrationError(
             f"the stored colours have version {data.get('version')!r}, this program knows "
             f"{VERSION}; run `kiebitz calibrate colours` again"
         )
-    entry = data.get("cameras", {}).get(camera)
+    entry = kept.get(camera)
     return CameraColours.from_json(entry) if entry else None

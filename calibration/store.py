@@ -12,6 +12,7 @@ from calibration.errors import CalibrationError, StoreError
 
 VERSION = 1
 FILE_NAME = "calibration.json"
+_DAMAGED = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +94,18 @@ def read(folder: Path) -> Calibration:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return Calibration()
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"cannot read {str(path)!r}: {error}") from error
+    except OSError as error:
+        raise StoreError(f"cannot read {str(path)!r}: {_reason(error)}") from error
+    except UnicodeDecodeError as error:
+        raise StoreError(
+            f"{str(path)!r} is damaged (no text); delete it and calibrate again"
+        ) from error
     try:
         data = json.loads(text)
         version = data.get("version")
         if version == VERSION:
             return _calibration(data)
-    except (CalibrationError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (CalibrationError, *_DAMAGED) as error:
         raise StoreError(
             f"{str(path)!r} is damaged ({error!s:.120}); delete it and calibrate again"
         ) from error
@@ -118,7 +123,11 @@ def write(folder: Path, calibration: Calibration) -> None:
         waiting.write_text(json.dumps(_data(calibration), indent=1) + "\n", encoding="utf-8")
         waiting.replace(path)
     except OSError as error:
-        raise StoreError(f"cannot write {str(path)!r}: {error}") from error
+        raise StoreError(f"cannot write {str(path)!r}: {_reason(error)}") from error
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
 
 
 def _calibration(data: Mapping[str, Any]) -> Calibration:

@@ -116,7 +116,8 @@ def pose(
             colour_store.save_empty(folder, name, image)
         print(f"{name}: {found.verdict}")
         drawn.append(found.drawn(image))
-    store.write(folder, calibration)
+    if drawn:
+        store.write(folder, calibration)
     if show is not None and drawn:
         _show(show, drawn)
     if failed:
