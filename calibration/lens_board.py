@@ -49,7 +49,12 @@ class LensBoard:
         if board.kind == "charuco":
             if not 0 < board.marker_mm < square:
                 raise CalibrationError(f"the markers of {text!r} must be smaller than its squares")
-            cv.dictionary_of(board.dictionary)
+            known = len(cv.dictionary_of(board.dictionary).bytesList)
+            if columns * rows // 2 > known:
+                raise CalibrationError(
+                    f"the lens board {text!r} needs {columns * rows // 2} markers, its dictionary "
+                    f"has {known}; take fewer squares, or a larger dictionary such as DICT_5X5_1000"
+                )
         return board
 
     @property

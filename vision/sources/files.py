@@ -1,6 +1,7 @@
 """Recorded sources: folders of pictures, video files and Kiebitz's own recordings."""
 
 import csv
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -103,19 +104,31 @@ def _folder_length(path: Path, fps: float) -> float:
 def _times(table: Path) -> list[tuple[Path, float]]:
     """Pictures and seconds of a `times.csv` with the columns file and seconds."""
     found: list[tuple[Path, float]] = []
-    with table.open(newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            try:
-                found.append((table.parent / row["file"], float(row["seconds"])))
-            except (KeyError, TypeError, ValueError):
-                raise SourceError(
-                    f"{str(table)!r} line {len(found) + 2}: expected the columns 'file,seconds'"
-                ) from None
+    try:
+        with table.open(newline="", encoding="utf-8-sig") as lines:
+            rows = csv.DictReader(lines)
+            found.extend((table.parent / r["file"], _finite(r["seconds"])) for r in rows)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(f"cannot read {str(table)!r}: {reason}") from error
+    except (csv.Error, KeyError, TypeError, ValueError):
+        raise SourceError(
+            f"{str(table)!r} line {len(found) + 2}: expected the columns 'file,seconds'"
+        ) from None
     return sorted(found, key=lambda entry: entry[1])
+
+
+def _finite(text: str) -> float:
+    """A number of seconds; raises ValueError."""
+    seconds = float(text)
+    if math.isfinite(seconds):
+        return seconds
+    raise ValueError(text)
 
 
 def _pictures(listed: list[tuple[Path, float]], camera: str) -> Iterator[Frame]:
     """Pictures one after another; damaged ones are passed over, as a live camera would."""
+    any_good = False
     for path, seconds in listed:
         try:
             data = path.read_bytes()
@@ -125,7 +138,10 @@ def _pictures(listed: list[tuple[Path, float]], camera: str) -> Iterator[Frame]:
         is_jpeg = data[:2] == b"\xff\xd8"
         image = decode(data) if is_jpeg else _any_picture(data)
         if image is not None:
+            any_good = True
             yield Frame(image, seconds, camera, data if is_jpeg else None)
+    if listed and not any_good:
+        raise SourceError(f"{str(listed[0][0])!r} is no picture that can be read; use JPEG or PNG")
 
 
 def _any_picture(data: bytes) -> ImageBGR | None:
