@@ -1,17 +1,23 @@
 """`CAM=IMAGE` on the command line: one picture a camera, from a file or from the camera itself."""
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import cv2
+import numpy as np
 
 from calibration.cv import Image, read_image, upright
 from calibration.errors import CalibrationError
 from calibration.scene import CameraPlace
 from rules.errors import UnknownName
 from service.table_reader import TableError
-from vision.errors import SourceError
+from vision.errors import NoPicture, SourceError
+from vision.health import shows_nothing
 from vision.sources import open_source
 
+_FAULTS = {"dark": "dark", "covered": "of one colour, as of a covered lens"}
 PATIENCE_S = 8.0  # a device that wakes up and adjusts to the light
 
 
@@ -57,3 +63,23 @@ def take_picture(place: CameraPlace, folder: Path) -> Image:
         f"camera {place.name!r} gave no picture within {PATIENCE_S:.0f} seconds; "
         f"see `kiebitz doctor`, or give {place.name}=IMAGE"
     )
+
+
+def showing(images: Mapping[str, Image]) -> dict[str, Image]:
+    """The pictures without dark and covered ones; an empty board would be read in them."""
+    good = {}
+    for name, image in images.items():
+        small = cv2.resize(image, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
+        fault = (
+            shows_nothing(np.asarray(small, dtype=np.uint8)) if min(image.shape[:2]) > 8 else None
+        )
+        if fault is None:
+            good[name] = image
+        else:
+            sys.stderr.write(f"{name}: left out, its picture is {_FAULTS[fault]}\n")
+    if not good:
+        raise NoPicture(
+            "no picture shows anything, they are all dark or of one colour; "
+            "take the cover off the lens, switch on a lamp and take another picture"
+        )
+    return good

@@ -12,7 +12,8 @@ from calibration import colour_store, store
 from calibration.colour import CameraColours, nearest_pair
 from calibration.colour_fit import ColourView, fit_colours
 from calibration.cv import Image
-from service.camera_pictures import camera_pictures
+from rules.errors import SetupError
+from service.camera_pictures import camera_pictures, showing
 from service.stacks_text import check_letters, stacks_from
 from service.table_eyes import measured_board
 from service.table_folder import read_table
@@ -38,7 +39,9 @@ def colours(
     known = stacks_from(stacks, board.lattice)
     names = table.scene.colours
     check_letters(known, names)
-    images = camera_pictures(pictures, table.scene.cameras, folder)
+    if not any(known.units()):
+        raise SetupError("no piece stands in the stacks; show some of each colour")
+    images = showing(camera_pictures(pictures, table.scene.cameras, folder))
     views = {
         name: ColourView(
             calibration.camera(name).scaled((image.shape[1], image.shape[0])),

@@ -49,11 +49,15 @@ def _note_markers(path: Path, mat: Mat, known: tuple[Marker, ...]) -> None:
             "take its [[markers]] out and run this again to use the printed ones\n"
         )
         return
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8-sig")
     margin = ", ".join(f"{side:g}" for side in mat.margin_mm)
     if mat.kind == "sheet":
         text = re.sub(r"(?m)^margin_mm\s*=\s*[^#\n]*", f"margin_mm = [{margin}]  ", text, count=1)
-    path.write_text(text.rstrip("\n") + "\n" + _marker_text(mat), encoding="utf-8")
+    try:
+        path.write_text(text.rstrip("\n") + "\n" + _marker_text(mat), encoding="utf-8")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise KiebitzError(f"cannot write the markers into {str(path)!r}: {reason}") from error
     sys.stderr.write(f"{path.name} knows these markers now\n")
 
 

@@ -1,7 +1,6 @@
 """`kiebitz read`: one position from one picture a camera."""
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -10,17 +9,13 @@ import numpy as np
 import orjson
 import typer
 
-from calibration.cv import Image, write_image
+from calibration.cv import write_image
 from rules.stacks import Stacks
-from service.camera_pictures import camera_pictures
+from service.camera_pictures import camera_pictures, showing
 from service.stacks_text import check_letters, stacks_from
 from service.table_eyes import table_reader
 from service.table_folder import read_table
-from vision.errors import NoPicture
-from vision.health import shows_nothing
 from vision.overlay import draw_reading
-
-_FAULTS = {"dark": "dark", "covered": "of one colour, as of a covered lens"}
 
 
 def run(
@@ -43,7 +38,7 @@ def run(
     last: Stacks | None = stacks_from(before, table.scene.board.lattice) if before else None
     if last is not None:
         check_letters(last, table.scene.colours, also="?")
-    images = _showing(camera_pictures(pictures, table.scene.cameras, folder))
+    images = showing(camera_pictures(pictures, table.scene.cameras, folder))
     reader = table_reader(folder, images)
     reading = reader.read(images, last=last)
     if show is not None:
@@ -56,26 +51,6 @@ def run(
     sys.stdout.buffer.write(
         orjson.dumps({"game": table.game, **reading.to_json()}, option=orjson.OPT_APPEND_NEWLINE)
     )
-
-
-def _showing(images: Mapping[str, Image]) -> dict[str, Image]:
-    """The pictures without dark and covered ones: from those, an empty board would be read."""
-    good = {}
-    for name, image in images.items():
-        small = cv2.resize(image, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
-        fault = (
-            shows_nothing(np.asarray(small, dtype=np.uint8)) if min(image.shape[:2]) > 8 else None
-        )
-        if fault is None:
-            good[name] = image
-        else:
-            sys.stderr.write(f"{name}: left out, its picture is {_FAULTS[fault]}\n")
-    if not good:
-        raise NoPicture(
-            "no picture shows anything, they are all dark or of one colour; "
-            "take the cover off the lens, switch on a lamp and take another picture"
-        )
-    return good
 
 
 def _side_by_side(

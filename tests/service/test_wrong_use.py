@@ -198,3 +198,40 @@ def test_a_failed_pose_leaves_no_calibration(table: Path) -> None:
 
     assert code == 1
     assert not (table / store.FILE_NAME).exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "stacks", "said"),
+    [
+        pytest.param(0, '{"a1": "B"}', "no picture shows anything", id="dark"),
+        pytest.param(128, "{}", "no piece stands", id="no pieces"),
+    ],
+)
+def test_colours_are_not_learned_from_nothing(
+    value: int, stacks: str, said: str, table: Path, capsys: Said
+) -> None:
+    """A dark picture, and a board without pieces, leave the known colours as they are."""
+    before = (table / store.FILE_NAME).read_bytes()
+    word = picture(table, "blank.png", np.full((240, 320, 3), value, dtype=np.uint8))
+
+    code = main(["calibrate", "colours", str(table), word, "--stacks", stacks])
+
+    assert code == 2
+    assert said in capsys.readouterr().err
+    assert (table / store.FILE_NAME).read_bytes() == before
+
+
+def test_markers_that_cannot_be_noted_are_told(
+    table: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table.toml that may not be written ends in a sentence."""
+
+    def refuse(*_: object, **__: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+
+    code = main(["mat", str(table), "-o", str(table / "mat.pdf")])
+
+    assert code == 2
+    assert "cannot write the markers into" in capsys.readouterr().err
