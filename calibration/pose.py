@@ -22,6 +22,9 @@ Method = Literal["markers", "grid", "frame", "corners"]
 _LINES_REACH = 0.5  # pitches; lines farther away from a pose by points are not the same board's
 
 
+HOPELESS_MM = 30.0  # on the board; more than a cube is no pose at all
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundPose:
     """Where a camera stands, how that was found, and how well."""
@@ -140,6 +143,11 @@ def _told(
     frame_mm: tuple[float, float] | None = None,
 ) -> FoundPose:
     errors = expected_errors(solution, scene.board, heights_of(scene.board))
+    if errors["0"] > HOPELESS_MM:
+        raise NotFound(
+            f"the {method} are too small or too flat in the picture to tell where the camera is "
+            f"(expected error {errors['0']:.0f} mm on the board); come nearer or look from higher"
+        )
     words = in_words(errors, method, solution.rms_px, lens_known=known, doubts=doubts)
     return FoundPose(
         camera=solution.camera,

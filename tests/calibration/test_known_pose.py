@@ -154,3 +154,15 @@ def test_corners_that_are_no_numbers_are_told(text: str) -> None:
     """The message shows what to write."""
     with pytest.raises(CalibrationError, match="x,y"):
         parse_corners(text)
+
+
+def test_a_board_of_a_few_pixels_is_no_pose() -> None:
+    """Corners that nearly coincide are told, not stored with an error of metres."""
+    board = find_game("kewbz").board
+    corners = np.array([[400.0, 300], [402, 300], [401.5, 299], [400.5, 299]])
+
+    with pytest.raises(NotFound, match="too small or too flat"):
+        find_pose(
+            np.zeros((720, 1280, 3), np.uint8), Scene(board), CameraPlace("side"), None,
+            corners_px=corners,
+        )  # fmt: skip
