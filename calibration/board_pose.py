@@ -30,6 +30,7 @@ _LEAST_SEEN, _SURE_SEEN = 0.5, 0.75
 _LEAST_EDGES, _SURE_EDGES = 0.55, 0.8
 _LEAST_AREA = 0.02  # of the picture; smaller boards cannot be read
 _RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another place
+_OUTSIDE = 0.03  # of the picture
 _FOCAL_REACH = 0.45  # logarithm; no webcam is farther from the guess
 
 
@@ -190,6 +191,12 @@ def _doubts(solution: Solution, sight: Sight, board: Board) -> list[str]:
             f"the picture looks as if taken from {hour:.0f} o'clock, not {sight.clock:g} "
             "as table.toml says"
         )
+    width, height = solution.camera.size
+    corners = solution.camera.project(board_corners(board))
+    if (corners < -_OUTSIDE * width).any() or (
+        corners > np.array([width, height]) * (1 + _OUTSIDE)
+    ).any():
+        doubts.append("a part of the board is out of the picture")
     if solution.rms_px > 1.2:
         doubts.append(f"lines are {solution.rms_px:.1f} px beside where they should be")
     return doubts

@@ -208,14 +208,17 @@ def _beyond(sides: Sides, likeness: Floats, board: Board) -> float:
 def _best_shift(sides: Sides, likeness: Floats, board: Board) -> tuple[int, int]:
     """By how many cells the lattice must move to cover the places that look most like cells."""
     size = np.array([board.lattice.columns, board.lattice.ranks])
-    best, most = (0, 0), 0.0
+    best, most = (0, 0), -1.0
     for dx, dy in sorted(_SHIFTS, key=lambda s: abs(s[0]) + abs(s[1])):
         cells = sides.cells - (dx, dy)
         covered = ((cells >= 0) & (cells < size)).all(axis=1)
-        # What is out of the picture counts as no cell.
-        share = float(likeness[covered].sum() / (4 * size.prod()))
-        if share > most + (_SHIFT_GAIN if (dx, dy) != (0, 0) else 0.0):
-            best, most = (dx, dy), share
+        if not covered.any():
+            continue
+        # Places out of the picture speak neither for nor against.
+        other = float(likeness[~covered].mean()) if not covered.all() else 0.0
+        contrast = float(likeness[covered].mean()) - other
+        if contrast > most + (_SHIFT_GAIN if (dx, dy) != (0, 0) else 0.0):
+            best, most = (dx, dy), contrast
     return best
 
 

@@ -12,26 +12,36 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.camera import Camera, Floats
+from calibration.camera import Camera, Floats, Lens
 from calibration.cv import Image
 from calibration.edges import lines_across, look_across, noise_of, settle
 from calibration.fit import huber_weights, levenberg_marquardt, spread
 from calibration.pose_quality import expected_errors, heights_of
 from calibration.rectify import Plane, lab_of
-from calibration.solve import Evidence, LensDoubt, Solution, alike, evidence_errors_px, moved
+from calibration.solve import (
+    FOCAL_GUESS,
+    Evidence,
+    LensDoubt,
+    Solution,
+    alike,
+    evidence_errors_px,
+    moved,
+)
 from rules.cells import Cell
 from rules.lattice import Board, Lattice
 
+_UNKNOWN_FOCAL = 0.06  # from this doubt on nobody has measured the lens
 _CAMERA = 11  # values of calibration.solve.moved
 _BOX = 3  # shift along x and y, twist
 _BOX_ERRORS = np.array([0.10, 0.10])  # of the pitch: how far off its cell a piece may stand
 _TWIST_ERROR = np.radians(6.0)
 _EDGE_ERROR_MM = 0.5  # pieces have rounded edges
-_EDGE_ERROR_PX = 0.6
-_BOARD_ERROR_PX = 0.25  # the board's plane was found before and must stay where it is
+_EDGE_ERROR_PX = 1.0
+_BOARD_ERROR_PX = 0.12  # the board's plane was found before and must stay where it is
 _REACHES_PX = (7.0, 5.0, 4.0, 3.0)
 _SEARCH = 0.22  # of the pitch: how far off stacks are looked for
 _PIECES = 7
+_SLIVER_PX = 7.0
 _EDGE_STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4])
 
 
@@ -257,7 +267,7 @@ class _Scene:
         for k, (box, place, corners) in enumerate(zip(self.boxes, places, bodies, strict=True)):
             middle = np.array([box.x_mm + place[0], box.y_mm + place[1], 0.0])
             others = bodies[:k] + bodies[k + 1 :]
-            for edge in _visible_edges(corners, camera):
+            for edge in _alone(_visible_edges(corners, camera), camera):
                 found = _find(edge, camera, new, noise, reach_px)
                 if found is None:
                     continue
@@ -337,19 +347,17 @@ class _Scene:
 
 
 def _lens_shift(camera: Camera, view: StackView) -> Floats:
-    """How the lens would have to change to be again what was believed before."""
-    before, now = view.camera, camera
+    """How the lens would have to change to be again what was believed before any picture."""
+    known = view.doubt.focal < _UNKNOWN_FOCAL
+    size = view.camera.size
+    before = view.camera.lens if known else Lens.simple(size, FOCAL_GUESS * size[0])
     return np.concatenate(
         [
-            [np.log(_believed_focal(view) / now.lens.focal_px)],
-            before.matrix[:2, 2] - now.matrix[:2, 2],
-            before.distortion[:2] - now.distortion[:2],
+            [np.log(before.focal_px / camera.lens.focal_px)],
+            before.matrix[:2, 2] - camera.matrix[:2, 2],
+            before.distortion[:2] - camera.distortion[:2],
         ]
     )
-
-
-def _believed_focal(view: StackView) -> float:
-    return view.camera.lens.focal_px
 
 
 def _news(view: StackView) -> Plane:
@@ -377,6 +385,26 @@ def _loud_share(corners: Floats, camera: Camera, loud: NDArray[np.float32]) -> f
     if not np.isfinite(px).all():
         return 0.0
     return float(cv2.remap(loud, px[None, :, 0], px[None, :, 1], cv2.INTER_LINEAR).mean())
+
+
+def _alone(edges: Sequence[_Edge], camera: Camera) -> list[_Edge]:
+    """The edges that no other one runs beside: a sliver of a face blurs two edges into one."""
+    ends = [camera.project(np.stack([e.start_mm, e.end_mm])) for e in edges]
+    kept = []
+    for k, (edge, (a, b)) in enumerate(zip(edges, ends, strict=True)):
+        along = (b - a) / (np.linalg.norm(b - a) + 1e-9)
+        normal = np.array([-along[1], along[0]])
+        beside = False
+        for j, other in enumerate(ends):
+            if j == k:
+                continue
+            off = np.abs((other - a) @ normal)
+            run = (other - a) @ along
+            over = min(run.max(), float((b - a) @ along)) - max(run.min(), 0.0)
+            beside |= bool(off.max() < _SLIVER_PX and over > 0.3 * float((b - a) @ along))
+        if not beside:
+            kept.append(edge)
+    return kept
 
 
 def _find(
