@@ -15,6 +15,7 @@ from calibration.cv import Image
 from rules.errors import SetupError
 from service.camera_pictures import camera_pictures, showing
 from service.stacks_text import check_letters, stacks_from
+from service.steadied import steadied
 from service.table_eyes import measured_board
 from service.table_folder import read_table
 
@@ -42,11 +43,17 @@ def colours(
     if not any(known.units()):
         raise SetupError("no piece stands in the stacks; show some of each colour")
     images = showing(camera_pictures(pictures, table.scene.cameras, folder))
+    empties = {name: _empty(folder, name, image.shape) for name, image in images.items()}
+    for name in images:
+        calibration.camera(name)
+    calibration, told = steadied(calibration, images, empties, board, known)
+    for sentence in told.values():
+        print(sentence)
     views = {
         name: ColourView(
             calibration.camera(name).scaled((image.shape[1], image.shape[0])),
             image,
-            _empty(folder, name, image.shape),
+            empties[name],
         )
         for name, image in images.items()
     }

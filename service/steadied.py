@@ -1,0 +1,54 @@
+"""Cameras made certain by the colour picture: its stacks are of known height."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from calibration.cv import Image
+from calibration.pose_quality import in_words
+from calibration.solve import LensDoubt
+from calibration.stacks import StackView, refine_with_stacks
+from calibration.store import Calibration
+from rules.lattice import Board
+from rules.stacks import Stacks
+
+_UNSURE_LENS = ("assumed", "stacks")
+
+
+def steadied(
+    calibration: Calibration,
+    pictures: Mapping[str, Image],
+    empties: Mapping[str, Image | None],
+    board: Board,
+    known: Stacks,
+) -> tuple[Calibration, dict[str, str]]:
+    """The calibration after a look at the stacks, and a sentence for each camera it changed."""
+    views = {}
+    for name, picture in pictures.items():
+        record = calibration.cameras[name]
+        size = (picture.shape[1], picture.shape[0])
+        if size != record.camera.size:
+            continue
+        unsure = record.lens_method in _UNSURE_LENS
+        measured = calibration.lenses.get(name)
+        error = measured.focal_error if measured is not None else 0.002
+        doubt = LensDoubt.unknown() if unsure else LensDoubt.measured(error)
+        views[name] = StackView(record.camera, doubt, picture, empties.get(name))
+    heights = {cell: known.height(cell) for cell in known}
+    told = {}
+    for name, refined in refine_with_stacks(views, board, heights).items():
+        record = calibration.cameras[name]
+        if not refined.changed or record.lens_method not in _UNSURE_LENS:
+            continue
+        words = in_words(refined.error_mm, record.method, record.rms_px, lens_known=False)
+        calibration = calibration.with_camera(
+            name,
+            replace(
+                record,
+                camera=refined.camera,
+                error_mm=refined.error_mm,
+                verdict=words,
+                lens_method="stacks",
+            ),
+        )
+        told[name] = f"{name}: heights made certain by the stacks; {words}"
+    return calibration, told
