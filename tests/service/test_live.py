@@ -19,7 +19,6 @@ from service.stream import RING, Channel, Message
 from tests.service.conftest import Room
 from vision.frame import Frame
 
-
 Result = TypeVar("Result")
 
 
