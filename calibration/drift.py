@@ -126,7 +126,8 @@ class Watch:
             maxLevel=2,
         )
         good = np.asarray(found).ravel() == 1
-        return np.asarray(there - self.corners, dtype=np.float64).reshape(-1, 2)[good]
+        moves: Floats = np.asarray(there - self.corners, dtype=np.float64).reshape(-1, 2)[good]
+        return moves
 
     def realigned(self, frame: Image, board: Board) -> Camera | None:
         """Where the camera stands now, after a bump; None where too little is recognised.
