@@ -30,6 +30,7 @@ _LEAST_SEEN, _SURE_SEEN = 0.5, 0.75
 _LEAST_EDGES, _SURE_EDGES = 0.55, 0.8
 _LEAST_AREA = 0.02  # of the picture; smaller boards cannot be read
 _RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another place
+_AGREE_PX = 0.35
 _OUTSIDE = 0.03  # of the picture
 _FOCAL_REACH = 0.45  # logarithm; no webcam is farther from the guess
 
@@ -164,7 +165,9 @@ def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
     both = together([fit.evidence, edges])
     errors = np.array([1e3, *[_MARGIN_ERROR_MM] * edges.shapes])
     prior = SizePrior(np.zeros(len(errors)), errors)
-    return solve(camera, both, sight.doubt, trusted=trusted, sizes=prior)
+    joined = solve(camera, both, sight.doubt, trusted=trusted, sizes=prior)
+    # Lines of something else would pull the cells off their places.
+    return joined if joined.rms_px < max(3 * fit.solution.rms_px, _AGREE_PX) else fit.solution
 
 
 def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPose:

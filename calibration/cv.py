@@ -143,3 +143,20 @@ def solve_lens(
         np.asarray(deviation, dtype=np.float64).ravel(),
         np.asarray(errors, dtype=np.float64).ravel(),
     )
+
+
+def place_again(
+    points_mm: Floats, px: Floats, matrix: Floats, distortion: Floats, start: tuple[Floats, Floats]
+) -> tuple[Floats, Floats]:
+    """Rotation and place from which a known lens sees points there, near a start."""
+    _, turn, place = cv2.solvePnP(
+        points_mm.reshape(-1, 1, 3),
+        px.reshape(-1, 1, 2),
+        matrix,
+        distortion,
+        vector_of(start[0]).reshape(3, 1).copy(),
+        np.array(start[1], dtype=np.float64).reshape(3, 1),
+        useExtrinsicGuess=True,
+        flags=cv2.SOLVEPNP_ITERATIVE,
+    )
+    return rotation_of(turn), np.asarray(place, dtype=np.float64).ravel()

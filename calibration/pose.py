@@ -19,6 +19,7 @@ from calibration.solve import FOCAL_GUESS, LensDoubt, Solution
 from calibration.store import CameraRecord, LensRecord
 
 Method = Literal["markers", "grid", "frame", "corners"]
+_HOPELESS = 0.6  # pitches at 100 mm height: pieces would be read on other cells
 _LINES_REACH = 0.5  # pitches; lines farther away from a pose by points are not the same board's
 
 
