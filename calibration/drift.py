@@ -117,17 +117,11 @@ class Watch:
         """By how much the patches moved that are found again both ways."""
         if not len(self.corners):
             return np.zeros((0, 2))
-        there, found, _ = cv2.calcOpticalFlowPyrLK(
-            self.small,
-            grey,
-            self.corners,
-            np.empty_like(self.corners),
-            winSize=(15, 15),
-            maxLevel=2,
-        )
-        good = np.asarray(found).ravel() == 1
-        moves: Floats = np.asarray(there - self.corners, dtype=np.float64).reshape(-1, 2)[good]
-        return moves
+        there, found = _followed(self.small, grey, self.corners)
+        back, again = _followed(grey, self.small, there)
+        off = np.abs(back - self.corners).reshape(-1, 2).max(axis=1)
+        good: NDArray[np.bool_] = np.asarray(found & again & (off < _AGREE_PX))
+        return cv.points(there - self.corners)[good]
 
     def realigned(self, frame: Image, board: Board) -> Camera | None:
         """Where the camera stands now, after a bump; None where too little is recognised.

@@ -43,8 +43,12 @@ def _cameras_like(solution: Solution, board: Board, rng: np.random.Generator) ->
     lens, both = covariance[_POSE:, _POSE:], covariance[:_POSE, _POSE:]
     gain = both @ np.linalg.pinv(lens, hermitian=True)
     rest = _given_the_lens(covariance)
-    lenses = rng.multivariate_normal(np.zeros(len(lens)), lens, _DRAWS, method="svd")
-    places = rng.multivariate_normal(np.zeros(_POSE), rest, _DRAWS, method="svd")
+    lenses = rng.multivariate_normal(
+        np.zeros(len(lens)), lens, _DRAWS, method="svd", check_valid="ignore"
+    )
+    places = rng.multivariate_normal(
+        np.zeros(_POSE), rest, _DRAWS, method="svd", check_valid="ignore"
+    )
     uncertain = float(np.sqrt(lens[0, 0])) > _STRAIGHT
     wide, deep, _ = board.lattice.size_mm
     grid = np.array([[x * wide, y * deep, 0.0] for x in _PARTS for y in _PARTS])
