@@ -173,6 +173,8 @@ def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
 def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPose:
     best = fits[0]
     doubts = list(_doubts(best.solution, sight, board))
+    if not _has_frame(board) and min(board.margin_mm) < board.lattice.pitch_mm:
+        doubts.append("a rectangle like the board is seen, but no cells in it")
     missing = [name for name, share in best.support.items() if share < 0.5]
     if best.merit < _SURE_EDGES:
         doubts.append("some edges are hardly seen: " + ", ".join(missing[:4] or ["all"]))

@@ -7,6 +7,7 @@ import numpy as np
 
 from calibration.camera import Camera, Floats, Lens
 from calibration.cell_fit import CellFit, fit_cells
+from calibration.contour_search import contour_rectangles
 from calibration.dense_search import dense_lattices
 from calibration.lattice_search import Found, Shape, find_lattices
 from calibration.quads import clock_of, hours_apart, place_camera, seen_from_above
@@ -81,7 +82,11 @@ def lattice_candidates(segments: Segments, sight: Sight, board: Board) -> list[l
                 continue
             by_lines.extend(find_lattices(segments, points[a], points[b], counts, shape))
     by_lines.sort(key=lambda f: -f.score)
-    return [by_lines, dense_lattices(sight.lab, points, counts, shape)]
+    return [
+        by_lines,
+        dense_lattices(sight.lab, points, counts, shape),
+        contour_rectangles(sight.lab, shape),
+    ]
 
 
 def centre_of(board: Board) -> Floats:
