@@ -1,7 +1,7 @@
 """The pose from the board's own lattice: every likely place is tried, the best one is judged."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from calibration.solve import LensDoubt
 from rules.lattice import Board
 
 _MOST_TRIED = 6
+_FAIR, _STRETCH, _MOST_STRETCHED = 0.45, 0.08, 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,29 +105,43 @@ def fit_lattices(
     """
     fits: list[CellFit] = []
     for found in candidates:
-        tried = 0
-        for one in found:
-            if tried == _MOST_TRIED or any(_same_place(one, f, sight, board) for f in fits):
-                continue
-            cameras = cameras_for(
-                one.corners, board_corners(board), sight, centre_of(board), one.factor
-            )
-            if not cameras:
-                continue
+        fits.extend(_fits(found, sight, board, fits, _MOST_TRIED))
+        fits.sort(key=lambda f: -f.merit)
+        if fits and fits[0].convincing:
+            return fits
+    if not sight.lens_known and (not fits or fits[0].merit < _FAIR):
+        # Printed grids whose cells are not quite square, and pictures that somebody stretched.
+        loose = replace(sight, doubt=replace(sight.doubt, aspect=_STRETCH))
+        for found in candidates:
+            fits.extend(_fits(found, loose, board, fits, _MOST_STRETCHED))
+        fits.sort(key=lambda f: -f.merit)
+    return fits
+
+
+def _fits(
+    found: Sequence[Found], sight: Sight, board: Board, known: Sequence[CellFit], most: int
+) -> list[CellFit]:
+    """Fits from the best of some candidates, ending with the first convincing one."""
+    fits: list[CellFit] = []
+    tried = 0
+    for one in found:
+        if tried == most or any(_same_place(one, f, sight, board) for f in (*known, *fits)):
+            continue
+        corners = board_corners(board)
+        for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
             tried += 1
-            trusted = Camera.of(sight.lens, cameras[0].rotation, cameras[0].translation_mm)
-            fit = fit_cells(cameras[0], sight.lab, board, sight.doubt, trusted=trusted)
+            trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
+            fit = fit_cells(camera, sight.lab, board, sight.doubt, trusted=trusted)
             if fit is not None:
                 fits.append(fit)
                 if fit.convincing:
-                    return [fit, *(f for f in fits if f is not fit)]
-        fits.sort(key=lambda f: -f.merit)
+                    return fits
     return fits
 
 
 def _same_place(one: Found, fit: CellFit, sight: Sight, board: Board) -> bool:
     """Whether a good fit already covers what a candidate would lead to."""
-    if fit.merit < 0.3:
+    if fit.merit < _FAIR:
         return False
     there = fit.solution.camera.project(board_corners(board))
     here = sight.lens.distort(one.corners)

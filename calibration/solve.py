@@ -14,9 +14,11 @@ from calibration.fit import Fit, huber_weights, levenberg_marquardt, spread
 FOCAL_GUESS = 0.84
 UNKNOWN_LENS = (0.15, 0.010, 0.07, 0.03)
 _POSE = 6
+CAMERA = 12  # values of `moved`: turn, shift, focal length, centre, k1, k2, aspect
 _OUT_OF_SIGHT_PX = 1e3
-_WILDEST = np.array([3.0, 3, 3, 1e4, 1e4, 1e4, 1.5, 1e3, 1e3, 2, 2])
-_STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4])
+_FARTHEST_FOCAL, _WALL = 0.36, 0.0005  # logarithm of the focal length
+_WILDEST = np.array([3.0, 3, 3, 1e4, 1e4, 1e4, 1.5, 1e3, 1e3, 2, 2, 0.5])
+_STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4, 1e-5])
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class LensDoubt:
     centre: float  # as a part of the picture's width
     first: float  # k1
     second: float  # k2
+    aspect: float = 0.0015  # pixels are square, but for pictures that somebody stretched
 
     @staticmethod
     def unknown() -> "LensDoubt":
@@ -42,7 +45,14 @@ class LensDoubt:
         """In the order of the values that are fitted."""
         width = lens.size[0]
         return np.array(
-            [self.focal, self.centre * width, self.centre * width, self.first, self.second]
+            [
+                self.focal,
+                self.centre * width,
+                self.centre * width,
+                self.first,
+                self.second,
+                self.aspect,
+            ]
         )
 
 
@@ -106,6 +116,11 @@ def together(parts: Sequence[Evidence]) -> Evidence:
     return alike(moved_parts)
 
 
+def aspect_of(lens: Lens) -> float:
+    """Logarithm of how much wider than high pixels are seen."""
+    return float(np.log(lens.matrix[0, 0] / lens.matrix[1, 1]))
+
+
 def moved(camera: Camera, values: Floats) -> Camera:
     """The camera turned, shifted (about its own axes) and its lens changed by fitted values."""
     return Camera(camera.size, *_moved(camera, values))
@@ -116,8 +131,8 @@ def _moved(camera: Camera, values: Floats) -> tuple[Floats, Floats, Floats, Floa
     # A search may try wild values; they only have to stay numbers that a camera can have.
     values = np.clip(np.nan_to_num(values), -_WILDEST, _WILDEST)
     matrix, distortion = camera.matrix.copy(), camera.distortion.copy()
-    matrix[0, 0] *= np.exp(values[6])
-    matrix[1, 1] *= np.exp(values[6])
+    matrix[0, 0] *= np.exp(values[6] + values[11] / 2)
+    matrix[1, 1] *= np.exp(values[6] - values[11] / 2)
     matrix[:2, 2] += values[7:9]
     distortion[:2] += values[9:11]
     rotation = cv.rotation_of(values[:3]) @ camera.rotation
@@ -147,7 +162,7 @@ class Solution:
     """The fitted camera, how uncertain it is, and how the evidence fits it."""
 
     camera: Camera
-    covariance: Floats  # of the eleven values of `moved`
+    covariance: Floats  # of the values of `moved`
     sizes: Floats  # the unknown sizes
     errors_px: Floats  # (N,) signed error of each piece of evidence
     weights: Floats  # (N,) below 1 where a piece of evidence was doubted
@@ -178,6 +193,7 @@ def solve(
             [np.log(about.focal_px / camera.lens.focal_px)],
             about.matrix[:2, 2] - camera.matrix[:2, 2],
             about.distortion[:2] - camera.distortion[:2],
+            [aspect_of(about) - aspect_of(camera.lens)],
         ]
     )
     deviations = doubt.deviations(camera.lens)
@@ -188,29 +204,31 @@ def solve(
     def errors(values: Floats) -> Floats:
         points = evidence.points_mm
         if evidence.shapes:
-            points = points + np.einsum("nsi,s->ni", evidence.shape, values[_POSE + 5 :])
-        return evidence_errors_px(camera, values[: _POSE + 5], points, evidence)
+            points = points + np.einsum("nsi,s->ni", evidence.shape, values[CAMERA:])
+        return evidence_errors_px(camera, values[:CAMERA], points, evidence)
 
     def residuals(values: Floats) -> Floats:
-        lens = (values[_POSE : _POSE + 5] - expected) / deviations
-        size = (values[_POSE + 5 :] - sizes.expected_mm) / sizes.error_mm
-        return np.concatenate([errors(values) * root, lens, size])
+        lens = (values[_POSE:CAMERA] - expected) / deviations
+        size = (values[CAMERA:] - sizes.expected_mm) / sizes.error_mm
+        # Bent paper can be explained by absurd lenses; no webcam is so far from the usual one.
+        far = np.maximum(np.abs(lens[:1] * deviations[:1]) - _FARTHEST_FOCAL, 0) / _WALL
+        return np.concatenate([errors(values) * root, lens, far, size])
 
-    values = np.zeros(_POSE + 5 + evidence.shapes)
+    values = np.zeros(CAMERA + evidence.shapes)
     fit: Fit | None = None
+    worse = 1.0  # how much farther off the evidence is than it claims: bent paper, rough wood
     for _ in range(rounds):
-        root = np.sqrt(weights) / evidence.error_px
+        root = np.sqrt(weights) / (worse * evidence.error_px)
         fit = levenberg_marquardt(residuals, values, steps=steps, rounds=20)
         values = fit.values
         off = errors(values)
-        scale = np.maximum(1.0, spread(off / evidence.error_px)) * evidence.error_px
-        weights = huber_weights(off / scale, 2.0)
+        worse = max(1.0, spread(off / evidence.error_px))
+        weights = huber_weights(off / (worse * evidence.error_px), 2.0)
     assert fit is not None  # noqa: S101  # there is at least one round
-    surplus = max(1.0, spread(off[weights > 0.5] / evidence.error_px[weights > 0.5]))
     return Solution(
-        camera=moved(camera, values[: _POSE + 5]),
-        covariance=fit.covariance[: _POSE + 5, : _POSE + 5] * surplus**2,
-        sizes=values[_POSE + 5 :],
+        camera=moved(camera, values[:CAMERA]),
+        covariance=fit.covariance[:CAMERA, :CAMERA],
+        sizes=values[CAMERA:],
         errors_px=off,
         weights=weights,
     )

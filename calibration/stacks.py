@@ -19,11 +19,13 @@ from calibration.fit import huber_weights, levenberg_marquardt, spread
 from calibration.pose_quality import expected_errors, heights_of
 from calibration.rectify import Plane, lab_of
 from calibration.solve import (
+    CAMERA,
     FOCAL_GUESS,
     Evidence,
     LensDoubt,
     Solution,
     alike,
+    aspect_of,
     evidence_errors_px,
     moved,
 )
@@ -31,7 +33,6 @@ from rules.cells import Cell
 from rules.lattice import Board, Lattice
 
 _UNKNOWN_FOCAL = 0.06  # from this doubt on nobody has measured the lens
-_CAMERA = 11  # values of calibration.solve.moved
 _BOX = 3  # shift along x and y, twist
 _BOX_ERRORS = np.array([0.10, 0.10])  # of the pitch: how far off its cell a piece may stand
 _TWIST_ERROR = np.radians(6.0)
@@ -42,7 +43,7 @@ _REACHES_PX = (7.0, 5.0, 4.0, 3.0)
 _SEARCH = 0.22  # of the pitch: how far off stacks are looked for
 _PIECES = 7
 _SLIVER_PX = 7.0
-_EDGE_STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4])
+_EDGE_STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4, 1e-5])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,7 +295,7 @@ class _Scene:
     ) -> tuple[list[Solution], list[Floats]]:
         """All cameras and all stacks at once."""
         evidence = [alike([a, s]) if s else a for a, s in zip(anchors, seen, strict=True)]
-        count = _CAMERA * len(cameras)
+        count = CAMERA * len(cameras)
         free = _BOX * len(self.boxes) + 1
         pitch = self.board.lattice.pitch_mm
         box_errors = np.array([*(_BOX_ERRORS * pitch), _TWIST_ERROR])
@@ -305,7 +306,7 @@ class _Scene:
         def off(values: Floats, k: int) -> Floats:
             sizes = values[count:]
             points = evidence[k].points_mm + np.einsum("nsi,s->ni", evidence[k].shape, sizes)
-            own = values[_CAMERA * k : _CAMERA * (k + 1)]
+            own = values[CAMERA * k : CAMERA * (k + 1)]
             return evidence_errors_px(cameras[k], own, points, evidence[k])
 
         def residuals(values: Floats) -> Floats:
@@ -313,7 +314,7 @@ class _Scene:
             for k, view in enumerate(self.views):
                 root = np.sqrt(weights[k]) / evidence[k].error_px
                 rows.append(off(values, k) * root)
-                own = values[_CAMERA * k + 6 : _CAMERA * (k + 1)]
+                own = values[CAMERA * k + 6 : CAMERA * (k + 1)]
                 rows.append(
                     (own - _lens_shift(cameras[k], view)) / view.doubt.deviations(view.camera.lens)
                 )
@@ -330,7 +331,7 @@ class _Scene:
                 weights[k] = huber_weights(error / max(1.0, spread(error)), 2.0)
         solutions = []
         for k, camera in enumerate(cameras):
-            own = slice(_CAMERA * k, _CAMERA * (k + 1))
+            own = slice(CAMERA * k, CAMERA * (k + 1))
             error = off(values, k)
             scale = max(1.0, spread(error / evidence[k].error_px))
             solutions.append(
@@ -356,6 +357,7 @@ def _lens_shift(camera: Camera, view: StackView) -> Floats:
             [np.log(before.focal_px / camera.lens.focal_px)],
             before.matrix[:2, 2] - camera.matrix[:2, 2],
             before.distortion[:2] - camera.distortion[:2],
+            [aspect_of(before) - aspect_of(camera.lens)],
         ]
     )
 
