@@ -17,6 +17,7 @@ from rules.lattice import Board
 MARKER_ERROR_PX = 0.5  # of a marker's corner, blurred and cut by hand
 CORNER_ERROR_PX = 2.0  # of a corner dragged by a finger
 _FACTORS = np.geomspace(0.72, 1.4, 14)  # focal lengths tried where nobody measured the lens
+_NO_CORNERS = "these points cannot be corners of this board seen from above it"
 _LOW_MM = (-4.0, 4.0)  # where cards lie below a board's surface: usual height and its spread
 
 
@@ -42,25 +43,44 @@ def from_corners(corners_px: Floats, board: Board, lens: Lens, doubt: LensDoubt)
     """The camera by four points: a1's corner, front right, back right, back left.
 
     They are the outer corners of the cell area, or of the whole sheet under a wall one cell deep,
-    whose strip alone is too narrow to say anything.
+    whose strip alone is too narrow to say much. Who gives the strip's corners all the same is
+    understood: the two shapes differ so much that only one of them fits.
     """
-    points = corner_places_mm(board)
-    evidence = Evidence.of_points(points, corners_px, CORNER_ERROR_PX)
-    return _best(points, corners_px, evidence, lens, doubt, None)
+    fits: list[tuple[float, Solution]] = []
+    for points in _corner_places(board):
+        evidence = Evidence.of_points(points, corners_px, CORNER_ERROR_PX)
+        try:
+            solution = _best(points, corners_px, evidence, lens, doubt, None)
+        except NotFound:
+            continue
+        fits.append((_cost(solution, evidence, doubt, lens), solution))
+    if not fits:
+        raise NotFound(_NO_CORNERS)
+    return min(fits, key=lambda fit: fit[0])[1]
 
 
 def corner_places_mm(board: Board) -> Floats:
     """The four points that `--corners` names, on the board."""
+    return _corner_places(board)[0]
+
+
+def _corner_places(board: Board) -> list[Floats]:
+    """What four given corners may be, the likeliest first."""
     wide, deep, _ = board.lattice.size_mm
-    left, front, right, back = board.margin_mm if board.lattice.ranks == 1 else (0.0,) * 4
-    return np.array(
-        [
-            [-left, -front, 0.0],
-            [wide + right, -front, 0.0],
-            [wide + right, deep + back, 0.0],
-            [-left, deep + back, 0.0],
-        ]
-    )
+    margins = [(0.0,) * 4]
+    if board.lattice.ranks == 1 and any(board.margin_mm):
+        margins.insert(0, board.margin_mm)
+    return [
+        np.array(
+            [
+                [-left, -front, 0.0],
+                [wide + right, -front, 0.0],
+                [wide + right, deep + back, 0.0],
+                [-left, deep + back, 0.0],
+            ]
+        )
+        for left, front, right, back in margins
+    ]
 
 
 def _corners_mm(marker: Marker) -> Floats:
@@ -95,12 +115,12 @@ def _best(
     factors = _FACTORS if doubt.focal > 0.05 else np.ones(1)
     starts = [c for f in factors if (c := _start(points, px, lens, doubt, float(f))) is not None]
     if not starts:
-        raise NotFound("these points cannot be corners of this board seen from above it")
+        raise NotFound(_NO_CORNERS)
     nominal = Camera.of(lens, starts[0].rotation, starts[0].translation_mm)
     solutions = [solve(start, evidence, doubt, trusted=nominal, sizes=prior) for start in starts]
     sound = [s for s in solutions if _above(s.camera, points)]
     if not sound:
-        raise NotFound("these points cannot be corners of this board seen from above it")
+        raise NotFound(_NO_CORNERS)
     return min(sound, key=lambda s: _cost(s, evidence, doubt, lens))
 
 

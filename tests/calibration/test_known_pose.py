@@ -106,6 +106,26 @@ def test_four_corners_place_a_camera(game: str, clock_deg: float) -> None:
     assert error_mm(found.camera, true, board, 100.0) < found.error_mm["100"] + 1.0
 
 
+@pytest.mark.parametrize("lens_known", [True, False])
+@pytest.mark.parametrize("sheet", [True, False], ids=["the sheet", "the strip alone"])
+def test_corners_of_a_sheet_or_of_its_strip_are_told_apart(sheet: bool, lens_known: bool) -> None:
+    """A wall's corners may be those of its sheet, as asked for, or of the cells, as elsewhere."""
+    cells = find_game("kwinty").board.lattice
+    board = Board(cells, (26.0, 90.0, 26.0, 90.0))
+    true = camera_over(board)
+    shown = board if sheet else Board(cells)
+    corners = true.project(corner_places_mm(shown)) + np.random.default_rng(4).normal(
+        0, 0.3, (4, 2)
+    )
+
+    found = find_pose(
+        np.zeros((720, 1280, 3), np.uint8), Scene(board), CameraPlace("front"),
+        measured(true) if lens_known else None, corners_px=corners,
+    )  # fmt: skip
+
+    assert error_mm(found.camera, true, Board(cells), 0.0) < 4.0
+
+
 def test_without_a_measured_lens_the_verdict_says_so() -> None:
     """Heights are uncertain then, and the words tell what makes them certain."""
     board = find_game("kewbz").board
