@@ -27,7 +27,10 @@ class Pipeline:
         self.language = language
         self.referee = Referee(game, language)
         self.follower = Follower(
-            reader, explains=self.referee.explains, turnable=is_turned(game.spec)
+            reader,
+            expected=self.referee.expected,
+            explains=self.referee.explains,
+            turnable=is_turned(game.spec),
         )
         self._ticked = 0.0
 

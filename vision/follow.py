@@ -4,6 +4,7 @@ A scene is told when nothing moves in any camera, no hand is in it, and the pict
 doubt: one reading is enough for what the game expects, anything else must be read twice.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,6 +23,7 @@ from vision.watched import WatchedCamera
 from vision.whereabouts import Whereabouts
 
 MOST_WEAK = 3  # units whose colours are inferred at once
+MOST_CHOICES = 64  # scenes that doubt may stand between before nobody tries them one by one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +35,10 @@ class FollowSettings:
     resting_s: float = 2.5  # so long and it is told what can be seen beside it (2 to 5)
     part_s: float = 8.0  # so long and it is no hand but part of the table (5 to 30)
     doubt_s: float = 1.5  # doubt is looked at again for so long before it is told (1 to 3)
+    discord_s: float = 3.0  # the same where no two readings in a row agree (2 to 5)
     again_s: tuple[float, ...] = (0.06, 0.2, 0.5, 0.7)  # pauses between readings of one scene
     enough: float = 0.6  # chance of what the game expects, where it expects nothing else
+    agreed: int = 3  # readings that call a scene wrong in any case, whatever is unsure (2 to 4)
     smooth: int = 4  # so many still frames are averaged from the second reading on
 
 
@@ -119,9 +123,12 @@ class Follower:
         self._read_at = t
         count = 1 if not self._readings else self.settings.smooth
         images: dict[str, ImageBGR] = {n: c.picture(count) for n, c in fresh.items()}
-        # Every other reading begins from nothing: two searches that agree are worth more.
+        # Every other reading begins from nothing: two searches that agree are worth more. From the
+        # third on they also try what the others have found, and what the game would allow.
         last = None if len(self._readings) % 2 else self._believed
-        reading = self._where.reader.read(images, last=last, candidates=self._expected())
+        found = [reading.stacks for reading in self._readings]
+        candidates = [*found, *self._expected()] if len(found) > 1 else ()
+        reading = self._where.reader.read(images, last=last, candidates=candidates)
         self._readings.append(reading)
         return reading
 
@@ -141,10 +148,40 @@ class Follower:
             return self._tell(scene)
         if known and self._only_one_is_fine(scene):
             return self._tell(replace(scene, unsure={}))
-        agreed = len(self._readings) > 1 and self._same(scene, self._readings[-2])
-        if (agreed and not scene.unsure) or still_s >= self.settings.doubt_s:
-            return self._tell(scene)
-        return None
+        return self._tell(scene) if self._convincing(scene, still_s) else None
+
+    def _convincing(self, scene: Scene, still_s: float) -> bool:
+        """Whether a scene that the game does not expect has been seen well enough to be told."""
+        cfg = self.settings
+        agreed = self._agreed(scene)
+        all_agree = agreed == len(self._readings)
+        if not scene.unsure and agreed >= (2 if all_agree else cfg.agreed):
+            return True
+        if still_s >= (cfg.doubt_s if agreed > 1 else cfg.discord_s):
+            return True
+        # Doubt between things of which none is fine can wait: that something is wrong is sure.
+        return agreed >= cfg.agreed and not self._may_be_fine(scene)
+
+    def _agreed(self, scene: Scene) -> int:
+        """How many readings in a row, up to the newest one, mean this scene."""
+        count = 1
+        for reading in self._readings[-2::-1]:
+            if self._scene(scene.t, reading, scene.hidden).stacks != scene.stacks:
+                break
+            count += 1
+        return count
+
+    def _may_be_fine(self, scene: Scene) -> bool:
+        """Whether any scene that the doubt allows would surprise nobody."""
+        choices = [[(cell, stack) for stack in stacks] for cell, stacks in scene.unsure.items()]
+        if math.prod(map(len, choices)) > MOST_CHOICES:
+            return True
+        before = self._believed or Stacks()
+        for chosen in product(*choices):
+            stacks = Stacks({**scene.stacks, **dict(chosen)})
+            if stacks == before or self._explains(stacks):
+                return True
+        return False
 
     def _inferred(self, stacks: Stacks) -> Stacks | None:
         """The scene with other colours of new units that hardly anybody sees, if that is fine."""
@@ -179,9 +216,6 @@ class Follower:
                     return False
         return True
 
-    def _same(self, scene: Scene, other: Reading) -> bool:
-        return self._scene(scene.t, other, scene.hidden).stacks == scene.stacks
-
     def _scene(self, t: float, reading: Reading, hands: frozenset[Cell]) -> Scene:
         """The reading, with what was known where nothing has changed or nobody sees anything."""
         believed = self._believed
@@ -189,9 +223,11 @@ class Follower:
         if believed is None:
             return Scene(t, reading.stacks, reading.unsure, hidden, reading.certainty)
         stacks, unsure = dict(reading.stacks), dict(reading.unsure)
+        new = [unit for unit, letter in reading.stacks.units() if letter != _at(believed, unit)]
         for cell in {*reading.stacks.differing(believed), *unsure}:
             before = believed.get(cell, "")
-            if cell in hands or not self._could_change(cell, before, stacks.get(cell, "")):
+            choices = (stacks.get(cell, ""), *unsure.get(cell, ()))
+            if cell in hands or not self._could_change(cell, before, choices, new):
                 stacks[cell] = before
                 unsure.pop(cell, None)
             elif cell in unsure:
@@ -214,11 +250,15 @@ class Follower:
     def _well_seen(self, unit: Unit, stacks: Stacks) -> bool:
         return any(seen_share(c.area, stacks, unit) >= WEAK for c in self._where.cameras.values())
 
-    def _could_change(self, cell: Cell, old: str, new: str) -> bool:
-        """Whether some camera's picture has changed where this cell's pieces differ."""
-        same = common(old, new)
-        high = max(len(old), len(new), same + 1)
-        seen = [c.changed_at(cell, same + 1, high) for c in self._where.cameras.values()]
+    def _could_change(
+        self, cell: Cell, old: str, choices: Sequence[str], new: Sequence[Unit]
+    ) -> bool:
+        """Whether some camera's picture has changed where a cell's pieces may differ."""
+        same = min(common(old, now) for now in choices)
+        high = max(len(old), same + 1, *map(len, choices))
+        others = [unit for unit in new if unit.cell != cell]
+        cameras = self._where.cameras.values()
+        seen = [camera.changed_at(cell, same + 1, high, others) for camera in cameras]
         known = [share for share in seen if share is not None]
         return not known or max(known) > 0.1
 
@@ -227,3 +267,7 @@ class Follower:
         self.believe(scene.stacks)
         self._where.understood(scene.t)
         return scene
+
+
+def _at(stacks: Stacks, unit: Unit) -> str:
+    return stacks.get(unit.cell, "")[unit.level - 1 : unit.level]

@@ -27,6 +27,8 @@ class HandSettings:
     shade: tuple[float, float] = (0.15, 1.8)  # what light a shadow leaves, and a gleam adds
     play_share: float = 0.004  # of the play area that a hand covers at least (0.002 to 0.02)
     brim_px: int = 4  # and so much of the brim (2 to 8)
+    most: float = 0.5  # of the table around that somebody can cover; more is another light
+    stays_s: float = 8.0  # so long, and it is no hand but part of the table (5 to 30)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,19 +51,44 @@ class Hands:
         self._area = area
         self._settings = settings or HandSettings()
         self._reference: Light | None = None
+        self._reaching_since: float | None = None
 
     @property
     def ready(self) -> bool:
         """Whether there is a picture to compare with."""
         return self._reference is not None
 
-    def understood(self, small: ImageBGR) -> None:
-        """What the picture shows is known: changes count from here."""
-        self._reference = _light(small)
+    def understood(self, small: ImageBGR, t: float, play: Mask) -> None:
+        """What the picture shows is known: changes count from here.
+
+        But for what still reaches in: when it goes, its place must look as before.
+        """
+        now, before = _light(small), self._reference
+        reaching = None if before is None else self._reaching(small, play)
+        if before is None or reaching is None:
+            self._reference, self._reaching_since = now, None
+            return
+        if self._reaching_since is None:
+            self._reaching_since = t
+        if t - self._reaching_since > self._settings.stays_s:
+            self._reference = now
+        else:
+            before = before * self._gain(now, before)
+            self._reference = np.where(reaching[..., None], before, now)
+
+    def _reaching(self, small: ImageBGR, play: Mask) -> Mask | None:
+        """Whoever comes in from beyond the table around, over the board or not, and his shadow."""
+        changed = self.changed(small)
+        if changed is None:
+            return None
+        found = self._crossing(Changed(changed.any, changed.any), play, 0.0)
+        most = self._settings.most * np.count_nonzero(self._area.around)
+        return None if found is None or np.count_nonzero(found) > most else found
 
     def forget(self) -> None:
         """The reference holds no more: the camera or the light has changed."""
         self._reference = None
+        self._reaching_since = None
 
     def changed(self, small: ImageBGR) -> Changed | None:
         """What differs from the reference; None where there is none."""
@@ -69,9 +96,7 @@ class Hands:
             return None
         cfg = self._settings
         now, before = _light(small), self._reference
-        around = self._area.around
-        gain = np.median((now[around] + _DARK) / (before[around] + _DARK), axis=0)
-        before = before * gain.astype(np.float32)
+        before = before * self._gain(now, before)
         shade = (now * before).sum(axis=-1) / ((before * before).sum(axis=-1) + _DARK**2)
         shaded = before * np.clip(shade, *cfg.shade)[..., None]
         seen = np.sqrt(now)
@@ -81,17 +106,24 @@ class Hands:
 
     def hand(self, changed: Changed, play: Mask) -> Mask | None:
         """The region of a hand, None where there is none."""
-        cfg = self._settings
+        least = self._settings.play_share * np.count_nonzero(play)
+        return self._crossing(changed, play, least)
+
+    def _crossing(self, changed: Changed, play: Mask, least: float) -> Mask | None:
+        """The changed regions that cross the brim and cover at least so much of the play area."""
         near = (changed.any & (self._area.around | play)).astype(np.uint8)
-        count, labels = cv2.connectedComponents(near, connectivity=8)
-        found: Mask | None = None
-        for label in range(1, count):
-            region = labels == label
-            inside = np.count_nonzero(region & play & changed.solid)
-            across = np.count_nonzero(region & self._area.brim & changed.solid & ~play)
-            if inside >= cfg.play_share * np.count_nonzero(play) and across >= cfg.brim_px:
-                found = region if found is None else found | region
-        return found
+        count, labels = cv2.connectedComponents(near)
+        across = np.bincount(labels[changed.solid & self._area.brim & ~play], minlength=count)
+        inside = np.bincount(labels[changed.solid & play], minlength=count)
+        wanted = (across >= self._settings.brim_px) & (inside >= least)
+        wanted[0] = False
+        return np.asarray(wanted[labels]) if wanted.any() else None
+
+    def _gain(self, now: Light, before: Light) -> Light:
+        """How the camera's exposure has changed, by channel."""
+        around = self._area.around
+        gain = np.median((now[around] + _DARK) / (before[around] + _DARK), axis=0)
+        return np.asarray(gain, dtype=np.float32)
 
 
 def _light(small: ImageBGR) -> Light:

@@ -1,10 +1,12 @@
 """Sight: how much of one unit a camera can see behind all that stands before it."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from rules.cells import Unit
 from rules.stacks import Stacks
-from vision.play_area import PlayArea
+from vision.play_area import Mask, PlayArea
 
 WEAK = 0.3  # of its outline: less in sight, and what was read of its colour is hearsay
 
@@ -15,12 +17,18 @@ def seen_share(area: PlayArea, stacks: Stacks, unit: Unit) -> float:
     whole = int(np.count_nonzero(own))
     if not whole:
         return 0.0
+    left = in_sight(area, own, unit, [other for other, _ in stacks.units()])
+    return int(np.count_nonzero(left)) / whole
+
+
+def in_sight(area: PlayArea, where: Mask, unit: Unit, others: Iterable[Unit]) -> Mask:
+    """The part of a place that no other unit, nearer to the camera than this one, hides."""
     far = _distance(area, unit)
-    left = own.copy()
-    for other, _ in stacks.units():
+    left = where.copy()
+    for other in others:
         if other != unit and _distance(area, other) < far:
             left &= ~area.units(other.cell, other.level, other.level)
-    return int(np.count_nonzero(left)) / whole
+    return left
 
 
 def _distance(area: PlayArea, unit: Unit) -> float:

@@ -1,13 +1,14 @@
 """A watched camera: its newest frames, whether they move, and what has changed in them."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 
 import cv2
 import numpy as np
 
 from calibration.camera import Camera
-from rules.cells import Cell
+from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
@@ -15,6 +16,7 @@ from vision.hands import Changed, Hands
 from vision.health import Health
 from vision.place import Anchor, Sighting
 from vision.play_area import PlayArea
+from vision.sight import in_sight
 from vision.stillness import Stillness
 
 _KEPT = 4  # still frames that can be averaged
@@ -80,7 +82,7 @@ class WatchedCamera:
     def understood(self) -> None:
         """The newest picture shows what is believed."""
         if self._small is not None:
-            self._hands.understood(self._small)
+            self._hands.understood(self._small, self._t, self._play)
             self._changed = None
 
     def forget(self) -> None:
@@ -105,16 +107,20 @@ class WatchedCamera:
         hand = self._hands.hand(changed, self._play)
         return frozenset() if hand is None else self.area.cells_in(hand, stacks)
 
-    def changed_at(self, cell: Cell, low: int, high: int) -> float | None:
-        """The part of a cell's levels that looks changed; None where nothing can be said."""
+    def changed_at(self, cell: Cell, low: int, high: int, new: Sequence[Unit] = ()) -> float | None:
+        """The part of a cell's levels that looks changed; None where nothing can be said.
+
+        What `new` pieces nearer to the camera have hidden looks changed because of them.
+        """
         changed = self._change()
         if changed is None:
             return None
         where = self.area.units(cell, low, high)
-        count = int(np.count_nonzero(where))
-        if count < _LEAST_PX:
+        if np.count_nonzero(where) < _LEAST_PX:
             return None
-        return float(np.count_nonzero(changed.any & where)) / count
+        where = in_sight(self.area, where, Unit(cell, low), new)
+        count = int(np.count_nonzero(where))
+        return float(np.count_nonzero(changed.any & where)) / count if count >= _LEAST_PX else 0.0
 
     def _change(self) -> Changed | None:
         if self._changed is None and self._small is not None:

@@ -1,7 +1,7 @@
 """Following a table: when a scene is believed, and what hands, doubt and people change about it."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import cv2
@@ -66,6 +66,7 @@ class Told:
     board: Board = BOARD
     cameras: dict[str, Eye] = field(default_factory=lambda: {n: Eye(c) for n, c in EYES.items()})
     letters: tuple[str, ...] = ("B", "Y")
+    others: Iterator[Stacks] | None = None  # what is read instead, one after another
 
     def read(
         self,
@@ -75,7 +76,8 @@ class Told:
         candidates: Sequence[Stacks] = (),
     ) -> Reading:
         self.calls += 1
-        return Reading(self.stacks, self.unsure)
+        stacks = self.stacks if self.others is None else next(self.others)
+        return Reading(stacks, self.unsure)
 
 
 class Room:
@@ -92,6 +94,7 @@ class Room:
         self.hand: float | None = None  # how far a hand reaches in, from 0 to 1
         self.person: float | None = None
         self.light = 1.0
+        self.shadow = False
         self.without: set[str] = set()
 
     def put(self, **cells: str) -> None:
@@ -125,6 +128,10 @@ class Room:
                 image[own > 0] = PAINT[letter]
         if self.hand is not None:
             _plate(image, seen, 20, -400, 55, -400 + self.hand * 460, SKIN, 30.0)
+        if self.shadow:
+            lit = np.full(image.shape, 255, dtype=np.uint8)
+            _plate(lit, seen, 85, -400, 140, 40, (90, 90, 90))
+            image = np.asarray(image * (lit / 255.0), dtype=np.uint8)
         noisy = image * self.light + next(self.noise)
         return np.asarray(np.clip(noisy, 0, 255), dtype=np.uint8)
 
@@ -238,8 +245,8 @@ def test_cells_that_look_as_before_are_as_before() -> None:
 
 
 def test_doubt_is_looked_at_again_before_it_is_told() -> None:
-    """A cell that stays unsure is told after a second and a half, with its choices."""
-    room = Room(Stacks())
+    """What may be fine and may be wrong is told after a second and a half, with its choices."""
+    room = Room(Stacks(), Stacks.of({"c3": "B"}))
     room.wait(1.0)
     room.put(c3="Y")
     room.reader.unsure = {Cell.parse("c3"): {"Y": 0.6, "B": 0.4}}
@@ -248,6 +255,53 @@ def test_doubt_is_looked_at_again_before_it_is_told() -> None:
     told = [seen for seen in room.wait(1.0) if isinstance(seen, Scene)]
     assert told
     assert set(told[0].unsure) == {Cell.parse("c3")}
+
+
+def test_doubt_that_cannot_make_it_fine_is_told_sooner() -> None:
+    """Three readings agree that something is wrong, whatever the unsure cell may be."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    room.put(c3="Y")
+    room.reader.unsure = {Cell.parse("c3"): {"Y": 0.6, "B": 0.4}}
+
+    told = [seen for seen in room.wait(0.8) if isinstance(seen, Scene)]
+    assert [set(scene.unsure) for scene in told] == [{Cell.parse("c3")}]
+
+
+def test_readings_that_disagree_are_not_believed_soon() -> None:
+    """Something that no rule explains, read in two ways by turns, is looked at for longer."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    room.put(c3="Y")
+    room.reader.others = itertools.cycle([Stacks.of({"c3": "Y"}), Stacks.of({"c3": "B"})])
+
+    assert room.wait(2.5) == []
+    assert len(scenes(room.wait(1.5))) == 1
+
+
+def test_a_piece_behind_a_new_one_is_as_it_was() -> None:
+    """What new pieces hide looks changed because of them; it has not gone for that."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}), Stacks.of({"b2": "B", "b1": "YYY"}))
+    room.without = {"overhead"}
+    room.put(b2="B")
+    room.wait(1.0)
+    room.put(b2="B", b1="YYY")
+    room.reader.stacks = Stacks.of({"b1": "YYY"})
+
+    assert scenes(room.wait(0.4)) == [{"b1": "YYY", "b2": "B"}]
+
+
+def test_a_shadow_in_the_last_scene_is_no_hand_when_it_goes() -> None:
+    """A scene is told while an arm's shadow lies beside the board; the next one is not delayed."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}), Stacks.of({"b2": "B", "c3": "Y"}))
+    room.wait(1.0)
+    room.shadow = True
+    room.put(b2="B")
+    assert scenes(room.wait(0.3)) == [{"b2": "B"}]
+    room.shadow = False
+    room.put(b2="B", c3="Y")
+
+    assert {"b2": "B", "c3": "Y"} in scenes(room.wait(0.5))
 
 
 def test_one_camera_is_enough_when_the_other_is_gone() -> None:
