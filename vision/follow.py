@@ -23,6 +23,7 @@ from vision.watched import WatchedCamera
 from vision.whereabouts import Whereabouts
 
 MOST_WEAK = 3  # units whose colours are inferred at once
+MOST_PIECES = 3  # that a single turn puts down or takes away, be it legal or not
 MOST_CHOICES = 64  # scenes that doubt may stand between before nobody tries them one by one
 
 
@@ -110,6 +111,10 @@ class Follower:
             self._readings = []
             return None
         reading = self._read(t, fresh)
+        if reading.covered and still_s < self.settings.resting_s:
+            self._hand = True
+            self._readings = []
+            return None
         return self._judged(t, reading, hands, still_s)
 
     def _hands(self, fresh: Mapping[str, WatchedCamera], still_s: float) -> frozenset[Cell]:
@@ -154,6 +159,8 @@ class Follower:
         """Whether a scene that the game does not expect has been seen well enough to be told."""
         cfg = self.settings
         agreed = self._agreed(scene)
+        if still_s < cfg.doubt_s and self._much_at_once(scene):
+            return False
         all_agree = agreed == len(self._readings)
         if not scene.unsure and agreed >= (2 if all_agree else cfg.agreed):
             return True
@@ -161,6 +168,18 @@ class Follower:
             return True
         # Doubt between things of which none is fine can wait: that something is wrong is sure.
         return agreed >= cfg.agreed and not self._may_be_fine(scene)
+
+    def _much_at_once(self, scene: Scene) -> bool:
+        """Whether more has changed than a turn moves: an accident, or something in the way."""
+        if self._believed is None:
+            return False
+        extents = [extent for piece in self._where.reader.kit for extent in piece.shape.extents]
+        largest = max((e.width * e.depth * e.height for e in extents), default=1)
+        changed = 0
+        for cell in self._believed.differing(scene.stacks):
+            old, new = self._believed.get(cell, ""), scene.stacks.get(cell, "")
+            changed += max(len(old), len(new)) - common(old, new)
+        return changed > MOST_PIECES * largest
 
     def _agreed(self, scene: Scene) -> int:
         """How many readings in a row, up to the newest one, mean this scene."""

@@ -10,11 +10,12 @@ import numpy as np
 from calibration.camera import Camera
 from rules.cells import Cell
 from rules.lattice import Board, Lattice
+from rules.pieces import KitPiece
 from rules.stacks import Stacks
 from vision.follow import Follower
 from vision.frame import Frame, ImageBGR
 from vision.play_area import PlayArea
-from vision.reading import Reading
+from vision.reading import Covered, Reading
 from vision.seen import CameraNote, Scene, Seen
 from vision.virtual.aiming import fitting_camera, lens_of
 
@@ -66,6 +67,8 @@ class Told:
     board: Board = BOARD
     cameras: dict[str, Eye] = field(default_factory=lambda: {n: Eye(c) for n, c in EYES.items()})
     letters: tuple[str, ...] = ("B", "Y")
+    kit: tuple[KitPiece, ...] = ()
+    covered: dict[str, Covered] = field(default_factory=dict)
     others: Iterator[Stacks] | None = None  # what is read instead, one after another
 
     def read(
@@ -77,7 +80,7 @@ class Told:
     ) -> Reading:
         self.calls += 1
         stacks = self.stacks if self.others is None else next(self.others)
-        return Reading(stacks, self.unsure)
+        return Reading(stacks, self.unsure, covered=self.covered)
 
 
 class Room:
@@ -277,6 +280,29 @@ def test_readings_that_disagree_are_not_believed_soon() -> None:
 
     assert room.wait(2.5) == []
     assert len(scenes(room.wait(1.5))) == 1
+
+
+def test_a_hand_that_only_the_reader_notices_delays_too() -> None:
+    """What covers cells by the reader's word is waited for like a hand that was seen to come."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    room.put(b2="B")
+    cells = frozenset({Cell.parse("d4")})
+    room.reader.covered = {"side": Covered(np.ones((9, 16), dtype=np.bool_), cells)}
+    assert scenes(room.wait(1.0)) == []
+    room.reader.covered = {}
+
+    assert scenes(room.wait(0.5)) == [{"b2": "B"}]
+
+
+def test_much_that_changes_at_once_is_looked_at_for_longer() -> None:
+    """No turn puts down five cubes: something may be in the way that goes in a moment."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    room.put(a1="B", b1="BBY", c2="Y")
+
+    assert scenes(room.wait(1.2)) == []
+    assert scenes(room.wait(1.0)) == [{"a1": "B", "b1": "BBY", "c2": "Y"}]
 
 
 def test_a_piece_behind_a_new_one_is_as_it_was() -> None:
