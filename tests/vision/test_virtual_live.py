@@ -141,6 +141,15 @@ class TestPlays:
 
         assert all(e.data["legal"] for e in play.truth if e.event == "turn")
 
+    def test_a_stranger_may_play(self) -> None:
+        """A turn of somebody who is not in the game happens on the table, and is illegal."""
+        play = rehearse(parse_script(RECORD + "Z +e5Y\n"))
+
+        turns = [e for e in play.truth if e.event == "turn"]
+        assert turns[-1].data["player"] == "Z"
+        assert not turns[-1].data["legal"]
+        assert "e5" in turns[-1].data["stacks"]
+
     def test_equal_seeds_give_equal_games(self) -> None:
         """A record is a function of its seed."""
         spec = find_game("kewbz")

@@ -94,6 +94,23 @@ def test_equal_seeds_give_equal_scenes_and_bytes() -> None:
     assert not np.array_equal(first["camera"], other["camera"])
 
 
+@pytest.mark.parametrize("name", ["grid", "recess"])
+def test_a_picture_does_not_depend_on_what_stood_before(name: str) -> None:
+    """Pieces that come, go and come again leave the same bytes as a table set up afresh."""
+    kind = KINDS[name]
+    scene = Scene.from_seed(5, kind, rig="two", size=SMALL)
+    pieces = some_pieces(kind, count=20)
+    solids = solids_of(pieces, kind.board.lattice, scene.paints, USUAL, 1)
+    worn, fresh = Studio(scene), Studio(scene)
+    for some in (solids[:4], solids[2:17], (), solids, solids[5:]):
+        worn.shot(some, 0)
+
+    pictures, others = worn.shot(solids[3:], 7), fresh.shot(solids[3:], 7)
+
+    assert all(np.array_equal(pictures[name], others[name]) for name in others)
+    assert not np.array_equal(pictures["side"], fresh.shot(solids[2:], 7)["side"])
+
+
 @pytest.mark.parametrize("what", ["rooms", "tables", "boards", "palettes", "lenses", "sensors"])
 def test_the_families_share_no_part(what: str) -> None:
     """No room, table, board, palette, lens or sensor of one family is in the other."""

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -17,6 +18,7 @@ TABLE_PX_PER_MM = 1.0
 CARD_PX_PER_MM = 4.0
 _FAR_MM = 1e6
 _PARTS = tuple((a, b) for b in (-0.33, 0.0, 0.33) for a in (-0.33, 0.0, 0.33))
+_MIDDLE = (0.0, 0.0)
 Bools = NDArray[np.bool_]
 
 
@@ -59,7 +61,7 @@ class BoardPose:
 LEVEL = BoardPose()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Ground:
     """The table and the board as pictures, with where they are."""
 
@@ -84,6 +86,12 @@ class Ground:
     def floor_mm(self) -> float:
         """The height of the table."""
         return -self.thickness_mm
+
+    @cached_property
+    def table_rgb(self) -> Rgb:
+        """The table's mean colour."""
+        red, green, blue = (float(v) for v in self.table.mean(axis=(0, 1)))
+        return red, green, blue
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,12 +178,13 @@ def with_board(
     slope_y, slope_x = (np.gradient(near, axis=axis) for axis in (1, 2))
     total = np.zeros((*near.shape[1:], 3), np.float32)
     covered = np.zeros(near.shape[1:], np.float32)
-    parts = _PARTS if fine else ((0.0, 0.0),)
+    middle = _board(rays.origin, near, ground, pose)
+    parts = _PARTS if fine else (_MIDDLE,)
     for dx, dy in parts:
         along = f32(near + f32(dx) * slope_x + f32(dy) * slope_y)
-        colour, on, _ = _board(rays.origin, along, ground, pose)
-        total += colour * on[..., None]
-        covered += on
+        part = middle if (dx, dy) == _MIDDLE else _board(rays.origin, along, ground, pose)
+        total += part[0] * part[1][..., None]
+        covered += part[1]
     share = f32(1 / len(parts))
     albedo, glow, place, depth = (
         layer.copy() for layer in (bare.albedo, bare.glow, bare.place, bare.depth)
@@ -184,7 +193,7 @@ def with_board(
     open_part = (1 - covered * share)[..., None]
     albedo[where] = albedo[where] * open_part + total[..., ::-1] * share
     glow[where] *= open_part
-    _, on, reach = _board(rays.origin, near, ground, pose)
+    _, on, reach = middle
     points = rays.origin[:, None, None] + near * reach
     spot = place[:, where[0], where[1]]
     spot[:, on] = points[:, on]

@@ -24,8 +24,10 @@ _LAYERS = (
     (0.5, 1.0),
     (0.28, 1.05),
 )  # part of the radius, brightness
+_COARSE = 4  # shadows of arms are drawn so much smaller
 _FIXED = 4  # bits of OpenCV's sub-pixel positions
 _FAR_PX = 20_000.0  # beyond the widest picture
+_CIRCLE = np.stack([f(np.arange(16) * np.pi / 8) for f in (np.cos, np.sin)], axis=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +150,8 @@ def _hulls(camera: Camera, rods: Sequence[Rod]) -> tuple[F64, F64, F64]:
 
 
 def _outline(px: F64, radius: F64) -> NDArray[np.int32]:
-    angle = np.linspace(0, 2 * np.pi, 17)[:-1]
-    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    points = np.concatenate([px[n] + radius[n] * circle for n in (0, 1)])
-    near = np.nan_to_num(np.clip(points, -_FAR_PX, _FAR_PX))  # an arm right before the lens
+    points = np.concatenate([px[n] + radius[n] * _CIRCLE for n in (0, 1)])
+    near = np.clip(points, -_FAR_PX, _FAR_PX)  # an arm right before the lens
     hull = cv2.convexHull(np.round(near * (1 << _FIXED)).astype(np.int32))
     return np.asarray(hull, dtype=np.int32)
 
@@ -254,23 +254,37 @@ def _draw_box(
         cv2.fillConvexPoly(cover, shape, 255, cv2.LINE_AA, _FIXED)
 
 
-def shadow(camera: Camera, rods: Sequence[Rod], lamp_mm: Xyz, floor_mm: float) -> F32 | None:
-    """How much of a lamp's light an arm leaves to the table, for the whole picture."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Shadow:
+    """Where an arm keeps a lamp's light from the table: rows and columns, and how much of it."""
+
+    where: tuple[slice, slice]
+    dark: F32
+
+
+def shadow(camera: Camera, rods: Sequence[Rod], lamp_mm: Xyz, floor_mm: float) -> Shadow | None:
+    """The shadow of an arm on the table; None where none is in the picture."""
     lamp = np.array(lamp_mm)
     width, height = camera.size
-    small = (width // 4, height // 4)
-    mask = np.zeros(small[::-1], np.uint8)
-    for rod in rods:
-        ends = np.array([rod.start, rod.end])
-        drop = (ends[:, 2] - floor_mm) / np.maximum(lamp[2] - ends[:, 2], 50.0)
-        ground = ends + (ends - lamp) * drop[:, None]
-        px = camera.project(ground)
-        depth = (ground @ camera.rotation.T + camera.translation_mm)[:, 2]
-        if not np.isfinite(px).all() or (depth < 60).any():
-            continue
-        radius = np.array([rod.first_mm, rod.last_mm]) * camera.lens.focal_px / depth
-        cv2.fillConvexPoly(mask, _outline(px / 4, radius / 4), 255, cv2.LINE_AA, _FIXED)
-    if not mask.any():
+    ends = np.array([[rod.start, rod.end] for rod in rods])
+    drop = (ends[..., 2] - floor_mm) / np.maximum(lamp[2] - ends[..., 2], 50.0)
+    ground = ends + (ends - lamp) * drop[..., None]
+    px = camera.project(ground) / _COARSE
+    depth = (ground @ camera.rotation.T + camera.translation_mm)[..., 2]
+    sizes = np.array([[rod.first_mm, rod.last_mm] for rod in rods]) * camera.lens.focal_px
+    mask = np.zeros((height // _COARSE, width // _COARSE), np.uint8)
+    for some, far, size in zip(px, depth, sizes, strict=True):
+        if np.isfinite(some).all() and (far >= 60).all():
+            outline = _outline(some, size / far / _COARSE)
+            cv2.fillConvexPoly(mask, outline, 255, cv2.LINE_AA, _FIXED)
+    x, y, wide, high = cv2.boundingRect(mask)
+    if not wide:
         return None
     soft = cv2.GaussianBlur(mask, (0, 0), 5.0)
-    return f32(cv2.resize(soft, (width, height)).astype(np.float32) / 255)
+    rim = 16  # the blur reaches so far
+    rows = slice(max(0, y - rim), min(mask.shape[0], y + high + rim))
+    columns = slice(max(0, x - rim), min(mask.shape[1], x + wide + rim))
+    where = tuple(slice(_COARSE * part.start, _COARSE * part.stop) for part in (rows, columns))
+    size = (where[1].stop - where[1].start, where[0].stop - where[0].start)
+    dark = cv2.resize(soft[rows, columns], size).astype(np.float32)
+    return Shadow((where[0], where[1]), f32(dark * f32(1 / 255)))

@@ -6,8 +6,9 @@ between. Its cost does not depend on how many pieces stand, and penumbras widen 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from vision.virtual.values import F32, Lamp, Solid
 
 U8 = NDArray[np.uint8]
+Box = tuple[slice, slice]
 _REACH_MM = 170.0  # shadows are followed so far around the board
 _LAMP_SAMPLES = ((0.0, 0.0), (0.75, 0.1), (-0.45, 0.65), (-0.35, -0.7))
 _SKY = (*((math.radians(60 * k + 17), math.radians(38)) for k in range(6)), (0.0, 1.5))
@@ -69,46 +71,103 @@ def occupancy(block: Block, solids: Sequence[Solid]) -> U8:
     return filled
 
 
-def _down(block: Block, filled: U8, moves: Sequence[tuple[float, float, float]]) -> U8:
-    """What reaches each plane from above; `moves` has (shrink, across, along) for each slab."""
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where the light of a plane comes from in the plane above: a shrinking and a shift."""
+
+    shrink: float
+    across: float
+    along: float
+
+    def reach(self, box: Box, part: float) -> Box:
+        """Where things of a box of the plane above are seen after a part of the way, with a rim."""
+        found = []
+        for side, shift in zip(box, (self.along, self.across), strict=True):
+            ends = [(v - part * shift) / (1 - part * self.shrink) for v in (side.start, side.stop)]
+            found.append(slice(math.floor(min(ends)) - 2, math.ceil(max(ends)) + 2))
+        return found[0], found[1]
+
+    def warped(self, plane: U8, box: Box, part: float, border: int) -> U8:
+        """A box of the plane above as it arrives after a part of the way."""
+        scale = 1 - part * self.shrink
+        rows, columns = box
+        whole = np.array(
+            [
+                [scale, 0, scale * columns.start + part * self.across],
+                [0, scale, scale * rows.start + part * self.along],
+            ]
+        )
+        size = (columns.stop - columns.start, rows.stop - rows.start)
+        how = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+        return _u8(cv2.warpAffine(plane, whole, size, flags=how, borderValue=border))
+
+
+def _down(block: Block, filled: U8, moves: Sequence[Move]) -> Iterator[tuple[int, Box, U8]]:
+    """What reaches each plane from above, plane by plane, where that is not everything."""
     planes, rows, columns = block.shape
-    light = np.full((planes, rows, columns), 255, np.uint8)
-    how = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    blocked = False
-    used = filled.reshape(planes, -1).max(axis=1)
+    above = np.full((rows, columns), 255, np.uint8)
+    dimmed: Box | None = None
     for plane in range(planes - 2, -1, -1):
-        shrink, across, along = moves[plane]
-        if blocked:
-            whole = np.array([[1 - shrink, 0, across], [0, 1 - shrink, along]])
-            cv2.warpAffine(
-                light[plane + 1], whole, (columns, rows), light[plane], how, borderValue=255
-            )
-        if not used[plane]:
+        move = moves[plane]
+        inside = _filled_box(filled[plane])
+        reached = [move.reach(box, part) for box, part in ((dimmed, 1.0), (inside, 0.75)) if box]
+        if inside:
+            reached.append(move.reach(inside, 0.25))
+        dimmed = _clipped(reached, rows, columns)
+        if dimmed is None:
             continue
-        shade = np.zeros((rows, columns), np.uint8)
-        for part in (0.25, 0.75):
-            some = np.array(
-                [[1 - part * shrink, 0, part * across], [0, 1 - part * shrink, part * along]]
-            )
-            cv2.max(shade, cv2.warpAffine(filled[plane], some, (columns, rows), flags=how), shade)
-        light[plane] = cv2.multiply(light[plane], 255 - shade, scale=1 / 255)
-        blocked = True
-    return light
+        light = move.warped(above, dimmed, 1.0, 255)
+        if inside:
+            shade = move.warped(filled[plane], dimmed, 0.25, 0)
+            cv2.max(shade, move.warped(filled[plane], dimmed, 0.75, 0), shade)
+            light = _u8(cv2.multiply(light, 255 - shade, scale=1 / 255))
+        above = np.full((rows, columns), 255, np.uint8)
+        above[dimmed] = light
+        yield plane, dimmed, light
 
 
-def _lamp_moves(block: Block, at: tuple[float, float, float]) -> list[tuple[float, float, float]]:
+def _filled_box(plane: U8) -> Box | None:
+    """The rows and columns in which anything stands."""
+    x, y, width, height = cv2.boundingRect(plane)
+    return (slice(y, y + height), slice(x, x + width)) if width else None
+
+
+def _clipped(boxes: Sequence[Box], rows: int, columns: int) -> Box | None:
+    """The smallest box that holds these, as far as it is on the plane."""
+    if not boxes:
+        return None
+    found = []
+    for axis, most in ((0, rows), (1, columns)):
+        low = max(0, min(box[axis].start for box in boxes))
+        high = min(most, max(box[axis].stop for box in boxes))
+        if low >= high:
+            return None
+        found.append(slice(low, high))
+    return found[0], found[1]
+
+
+def _seen(block: Block, filled: U8, ways: Sequence[Sequence[Move]]) -> U8:
+    """The mean light over some ways down, for all planes."""
+    dark = np.zeros(block.shape, np.uint16)
+    for moves in ways:
+        for plane, box, light in _down(block, filled, moves):
+            dark[plane][box] += 255 - light
+    return np.stack([255 - _u8(cv2.convertScaleAbs(plane, alpha=1 / len(ways))) for plane in dark])
+
+
+def _lamp_moves(block: Block, at: tuple[float, float, float]) -> list[Move]:
     u = (at[0] - block.low_mm[0]) / block.texel_mm - 0.5
     v = (at[1] - block.low_mm[1]) / block.texel_mm - 0.5
     shrink = [
         block.step_mm / max(block.step_mm, at[2] - block.low_mm[2] - plane * block.step_mm)
         for plane in range(block.shape[0])
     ]
-    return [(a, a * u, a * v) for a in shrink]
+    return [Move(a, a * u, a * v) for a in shrink]
 
 
-def _sky_moves(block: Block, azimuth: float, height: float) -> list[tuple[float, float, float]]:
+def _sky_moves(block: Block, azimuth: float, height: float) -> list[Move]:
     far = block.step_mm / math.tan(height) / block.texel_mm
-    return [(0.0, far * math.cos(azimuth), far * math.sin(azimuth))] * block.shape[0]
+    return [Move(0.0, far * math.cos(azimuth), far * math.sin(azimuth))] * block.shape[0]
 
 
 def _samples(lamp: Lamp) -> list[tuple[float, float, float]]:
@@ -130,21 +189,18 @@ def light_atlas(block: Block, solids: Sequence[Solid], lamps: Sequence[Lamp]) ->
 
     One tall picture, plane under plane; channel 0 is the sky, then up to three lamps.
     """
-    planes, rows, columns = block.shape
+    columns = block.shape[2]
     filled = occupancy(block, solids)
-    atlas = np.full((planes * rows, columns, 4), 255, np.uint8)
-    atlas[..., 0] = _sky(block, filled).reshape(-1, columns)
-    for channel, lamp in enumerate(lamps[:3], 1):
-        places = _samples(lamp)
-        total = np.zeros((planes, rows, columns), np.uint16)
-        for at in places:
-            total += _down(block, filled, _lamp_moves(block, at))
-        seen = (total // len(places)).astype(np.uint8).reshape(-1, columns)
-        atlas[..., channel] = seen
-    # Places beyond the block look up its rim, which therefore is in full light.
-    planed = atlas.reshape(planes, rows, columns, 4)
-    planed[:, [0, -1]] = planed[:, :, [0, -1]] = 255
-    return atlas
+    parts = [_sky(block, filled)]
+    parts += [
+        _seen(block, filled, [_lamp_moves(block, at) for at in _samples(lamp)])
+        for lamp in lamps[:3]
+    ]
+    parts += [np.full(block.shape, 255, np.uint8)] * (4 - len(parts))
+    for part in parts:
+        # Places beyond the block look up its rim, which therefore is in full light.
+        part[:, [0, -1]] = part[:, :, [0, -1]] = 255
+    return _u8(cv2.merge([part.reshape(-1, columns) for part in parts]))
 
 
 def _sky(block: Block, filled: U8) -> U8:
@@ -153,8 +209,9 @@ def _sky(block: Block, filled: U8) -> U8:
     small_size = (columns // 2, rows // 2)
     small = np.stack([cv2.resize(p, small_size, interpolation=cv2.INTER_AREA) for p in filled])
     half = Block(block.low_mm, 2 * block.texel_mm, block.step_mm, (planes, *small_size[::-1]))
-    total = np.zeros(small.shape, np.uint16)
-    for azimuth, height in _SKY:
-        total += _down(half, small, _sky_moves(half, azimuth, height))
-    seen = (total // len(_SKY)).astype(np.uint8)
-    return np.stack([cv2.resize(p, (columns, rows)) for p in seen])
+    seen = _seen(half, small, [_sky_moves(half, *sky) for sky in _SKY])
+    return np.stack([_u8(cv2.resize(plane, (columns, rows))) for plane in seen])
+
+
+def _u8(picture: Any) -> U8:
+    return np.asarray(picture, dtype=np.uint8)

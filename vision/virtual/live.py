@@ -124,7 +124,8 @@ class VirtualSource(TimedSource):
             if dark is not None:
                 rise = lamp.at_mm[2] / math.hypot(*lamp.at_mm)
                 share = min(0.9, sum(lamp.rgb) * rise / max(white, 1e-6))
-                root *= (1 - dark * f32(1 - math.sqrt(1 - share)))[..., None]
+                left = 1 - dark.dark * f32(1 - math.sqrt(1 - share))
+                cv2.multiply(root[dark.where], cv2.merge([left] * 3), root[dark.where])
 
     def _adjusted(self, root: F32, seconds: float) -> Gain:
         """Exposure and white balance, on their way to what the automatics strive for."""
@@ -150,8 +151,10 @@ def _covered(
 ) -> None:
     over = overlay(view.camera, rods, depth, white, held)
     if over is not None:
-        part = over.cover[..., None]
-        root[over.where] = root[over.where] * (1 - part) + over.root * part
+        part = cv2.merge([over.cover] * 3)
+        there = root[over.where]
+        cv2.multiply(there, 1 - part, there)
+        cv2.add(there, cv2.multiply(over.root, part), there)
 
 
 def play_scene(script: Script, board: Board | None = None, size: tuple[int, int] = SIZE) -> Scene:

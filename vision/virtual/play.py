@@ -154,9 +154,11 @@ def rehearse(script: Script) -> Play:
     for line, told in zip(turns, _by_turn(events), strict=True):
         while waiting and waiting[0].line < line.line:
             _direct(clockwork, waiting.pop(0).words, truth)
-        clock = seats[game.players.index(line.turn.player) % len(seats)]
-        clock += float(clockwork.rng.normal(0, 0.5))
-        hand = int(game.players.index(line.turn.player)) + 10 * seed
+        # A stranger's turn is judged like any other; somebody's hand must do it.
+        player = line.turn.player
+        seat = game.players.index(player) if player in game.players else 0
+        clock = seats[seat % len(seats)] + float(clockwork.rng.normal(0, 0.5))
+        hand = seat + 10 * seed
         clockwork.wait(0.3, 1.4)
         before = pieces
         if line.turn.changes:

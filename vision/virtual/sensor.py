@@ -56,7 +56,8 @@ class Development:
         rows, columns = np.mgrid[:height, :width].astype(np.float32)
         off = np.hypot((columns - width / 2) / width, (rows - height / 2) / width) / 0.57
         # Applied to square roots of light, hence half of the fall in light.
-        self._vignette = (1 - 0.5 * sensor.vignette * off * off).astype(np.float32)[..., None]
+        self._vignette = (1 - 0.5 * sensor.vignette * off * off).astype(np.float32)
+        self._vignette = np.asarray(cv2.merge([self._vignette] * 3), np.float32)
         value = np.arange(256, dtype=np.float64) / 255
         light = value * value
         srgb = np.where(light < 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
@@ -84,12 +85,10 @@ class Development:
 
     def exposed(self, light: F32) -> F32:
         """Light through lens and sharpening, as square roots: the part that can be kept."""
-        root = cv2.sqrt(np.maximum(light, 0))
+        root = cv2.sqrt(cv2.threshold(light, 0, 0, cv2.THRESH_TOZERO)[1])
         if self.sensor.blur_px > 0.2:
             root = cv2.GaussianBlur(root, (0, 0), self.sensor.blur_px)
-        return np.asarray(
-            self._sharpened(np.asarray(root, np.float32)) * self._vignette, np.float32
-        )
+        return f32(cv2.multiply(self._sharpened(f32(root)), self._vignette))
 
     def developed(self, root: F32, gain: Gain, rng: np.random.Generator) -> ImageBGR:
         """The finished picture of kept light; the generator gives noise, never the scene."""

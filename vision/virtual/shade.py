@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import cv2
 import numpy as np
@@ -10,12 +11,15 @@ from numpy.typing import NDArray
 
 from vision.virtual.light import U8, Block
 from vision.virtual.texture import wood_grain
-from vision.virtual.values import F32, Lamp, Rgb, Solid, f32
+from vision.virtual.values import F32, Lamp, Rgb, Solid, Xyz, f32
 
 _GRAIN_PX_PER_MM = 4.0
 _GRAIN_SIZE = 512
 _CLEAR_MM = 2.2  # shadows are looked up so far off a face, so that no solid shades itself
+_ROUND = 0.8  # how far a rounded edge turns the light at its very rim
 _ROW = 1024
+
+Rays3 = tuple[F32, F32, F32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,28 +32,27 @@ class Lighting:
     block: Block
     atlas: U8
 
-    def reaching(self, x: F32, y: F32, z: F32) -> F32:
-        """The part of the sky and of each lamp that points (n,) see, (n, 4)."""
+    def reaching(self, x: F32, y: F32, z: F32) -> list[F32]:
+        """The part of the sky, then of each lamp, that points (n,) see."""
         u, lower, upper, weight = self.block.atlas(x, y, z)
-        below = _looked_up(self.atlas, u, lower)
-        above = _looked_up(self.atlas, u, upper)
-        return np.asarray(
-            (below + (above - below) * weight[:, None]) * np.float32(1 / 255), dtype=np.float32
-        )
+        above = weight * f32(1 / 255)
+        below = f32(1 / 255) - above
+        low = _looked_up(self.atlas, u, lower)
+        high = _looked_up(self.atlas, u, upper)
+        return [f32(low[:, n] * below + high[:, n] * above) for n in range(1 + len(self.lamps[:3]))]
 
 
-def _looked_up(atlas: U8, u: F32, v: F32) -> F32:
-    """Bilinear samples of a tall picture at (n,) places; OpenCV wants them in rows."""
+def _looked_up(
+    picture: NDArray[Any], u: F32, v: F32, border: int = cv2.BORDER_REPLICATE
+) -> NDArray[Any]:
+    """Bilinear samples of a picture at (n,) places; OpenCV wants them in rows."""
     n = u.size
     rows = -(-n // _ROW)
-    x = np.zeros(rows * _ROW, np.float32)
-    y = np.zeros(rows * _ROW, np.float32)
-    x[:n], y[:n] = u, v
-    found = cv2.remap(
-        atlas, x.reshape(rows, _ROW), y.reshape(rows, _ROW), cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )  # fmt: skip
-    return found.reshape(rows * _ROW, -1)[:n].astype(np.float32)
+    places = np.zeros((2, rows * _ROW), np.float32)
+    places[0, :n], places[1, :n] = u, v
+    x, y = places.reshape(2, rows, _ROW)
+    found = cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=border)
+    return found.reshape(rows * _ROW, -1)[:n]
 
 
 @lru_cache(maxsize=1)
@@ -65,126 +68,110 @@ def _grains() -> F32:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """Solids as arrays, one row each."""
+class Faces:
+    """The faces that an eye can see: of each solid one across each of its axes.
 
-    turn: F32
-    centre: F32
-    half: F32
-    rgb: F32
-    grain: F32
-    gloss: F32
-    bevel: F32
-    axis: NDArray[np.int8]  # along which the wood has grown
-    offset: F32
+    `values` has a row for each property and four columns a solid, of which the last is spare.
+    """
+
+    values: F32
 
     @staticmethod
-    def of(solids: Sequence[Solid]) -> "Batch":
-        """The arrays of these solids."""
-        sizes = np.array([s.size_mm for s in solids], np.float32)
-        seeds = np.array([s.seed for s in solids], np.int64)
-        spread = sizes.max(axis=1) > 1.2 * sizes.min(axis=1)
-        axis = np.where(spread, sizes.argmax(axis=1), seeds % 3)
-        offset = np.stack([seeds * 7919 % 1009, seeds * 104729 % 997], axis=1)
-        return Batch(
-            np.array([s.rotation() for s in solids], np.float32),
-            np.array([s.centre_mm for s in solids], np.float32),
-            f32(sizes / 2),
-            np.array([s.paint.rgb for s in solids], np.float32),
-            np.array([s.paint.grain for s in solids], np.float32),
-            np.array([s.paint.gloss for s in solids], np.float32),
-            np.array([s.bevel_mm for s in solids], np.float32),
-            axis.astype(np.int8),
-            offset.astype(np.float32),
-        )
+    def of(solids: Sequence[Solid], eye: F32) -> "Faces":
+        """The faces of these solids that are turned to an eye."""
+        at = (float(eye[0]), float(eye[1]), float(eye[2]))
+        return Faces(np.concatenate([_faces(solid, at) for solid in solids], axis=1))
 
 
-def shaded(
-    batch: Batch,
-    owner: NDArray[np.int16],
-    side: NDArray[np.int8],
-    points: F32,
-    eye: F32,
-    light: Lighting,
-) -> F32:
-    """Linear blue, green, red of points (3, n) on solids."""
-    n = owner.size
-    turn = batch.turn[owner]
-    own = np.einsum("nji,jn->in", turn, points - batch.centre[owner].T)
-    half = batch.half[owner].T
-    to_edge = half - np.abs(own)
-    row = np.arange(n)
-    signs = np.where(own < 0, f32(-1), f32(1))
-    flat = np.zeros((3, n), np.float32)
-    flat[side, row] = signs[side, row]
-    bevel = np.maximum(batch.bevel[owner], 1e-3)
-    tilt = np.clip(1 - to_edge / bevel, 0, 1) * signs * 0.8
-    tilt[side, row] = 0
-    bent = flat + tilt
-    bent /= np.linalg.norm(bent, axis=0)
-    normal = np.einsum("nij,jn->in", turn, bent)
-    face = np.einsum("nij,jn->in", turn, flat)
-
-    colour = batch.rgb[owner].T * (1 + batch.grain[owner] * _grain_at(batch, owner, side, own))
-    to_edge[side, row] = 9.0
-    worn = 1 - 0.3 * np.clip(1 - to_edge.min(axis=0) / (0.4 * bevel), 0, 1)
-    off = points + _CLEAR_MM * face
-    reach = light.reaching(off[0], off[1], off[2])
-    up = normal[2]
-    result = np.empty((3, n), np.float32)
-    sky = reach[:, 0] * (0.55 + 0.45 * up)
-    floor = 0.5 * np.clip(0.5 - 0.5 * up, 0, 1) * (0.4 + 0.6 * reach[:, 0])
-    for c in range(3):
-        result[c] = light.ambient[c] * sky + light.bounce[c] * floor
-    shine = np.zeros((3, n), np.float32)
-    view = eye[:, None] - points
-    view /= np.linalg.norm(view, axis=0)
-    for number, lamp in enumerate(light.lamps, 1):
-        to_lamp = f32(lamp.at_mm)[:, None] - points
-        square = (to_lamp * to_lamp).sum(axis=0)
-        to_lamp /= np.sqrt(square)
-        fall = f32(np.dot(lamp.at_mm, lamp.at_mm)) / square * reach[:, number]
-        lit = np.maximum(0, (normal * to_lamp).sum(axis=0)) * fall
-        between = to_lamp + view
-        between /= np.linalg.norm(between, axis=0)
-        glint = np.maximum(0, (normal * between).sum(axis=0)) ** 40 * fall * batch.gloss[owner]
-        for c in range(3):
-            result[c] += lamp.rgb[c] * lit
-            shine[c] += lamp.rgb[c] * glint
-    result *= colour * worn
-    result += shine
-    return np.ascontiguousarray(result[::-1].T)
+@lru_cache(maxsize=4096)
+def _faces(solid: Solid, eye: Xyz) -> F32:
+    """The columns of one solid."""
+    return np.ascontiguousarray(f32([_face(solid, axis, eye) for axis in (0, 1, 2, 2)]).T)
 
 
-def _grain_at(batch: Batch, owner: NDArray[np.int16], side: NDArray[np.int8], own: F32) -> F32:
-    """Wood grain at points of solids, about 0."""
-    axis = batch.axis[owner]
-    row = np.arange(owner.size)
-    across = np.where((axis == 0) | (side == 0), 1, 0)
-    across = np.where((across == axis) | (across == side), 2, across)
-    across = np.where((across == axis) | (across == side), 3 - axis - side, across)
-    end = side == axis
-    along = np.where(end, (axis + 1) % 3, axis)
-    across = np.where(end, (axis + 2) % 3, np.clip(across, 0, 2))
-    offset = batch.offset[owner]
-    u = own[along, row] * _GRAIN_PX_PER_MM + offset[:, 0]
-    v = own[across, row] * _GRAIN_PX_PER_MM + offset[:, 1]
-    found = _looked_up_wrapped(_grains(), u, v)
-    return np.where(end, found[:, 1], found[:, 0])
+def _face(solid: Solid, axis: int, eye: Xyz) -> tuple[float, ...]:
+    """The properties of a face, with its own axes: along the grain and across it."""
+    turn = solid.rotation()
+    middle, half = np.array(solid.centre_mm), np.array(solid.size_mm) / 2
+    toward = -1.0 if (np.array(eye) - middle) @ turn[:, axis] < 0 else 1.0
+    grown = int(half.argmax()) if half.max() > 1.2 * half.min() else solid.seed % 3
+    end = axis == grown
+    along = (axis + 1) % 3 if end else grown
+    across = 3 - axis - along
+    return (
+        *(toward * turn[:, axis]),
+        *turn[:, along],
+        *turn[:, across],
+        float(turn[:, along] @ middle),
+        float(turn[:, across] @ middle),
+        half[along],
+        half[across],
+        1 / max(solid.bevel_mm, 1e-3),
+        *solid.paint.rgb,
+        solid.paint.grain,
+        solid.paint.gloss,
+        solid.seed * 7919 % 1009,
+        solid.seed * 104729 % 997,
+        end,
+    )
 
 
-def _looked_up_wrapped(texture: F32, u: F32, v: F32) -> F32:
-    size = f32(_GRAIN_SIZE - 1)
-    whole = 2 * size
-    u = size - np.abs(np.mod(u, whole) - size)
-    v = size - np.abs(np.mod(v, whole) - size)
-    n = u.size
-    rows = -(-n // _ROW)
-    x = np.zeros(rows * _ROW, np.float32)
-    y = np.zeros(rows * _ROW, np.float32)
-    x[:n], y[:n] = u, v
-    found = cv2.remap(
-        texture, x.reshape(rows, _ROW), y.reshape(rows, _ROW), cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_REPLICATE,
-    )  # fmt: skip
-    return f32(found.reshape(rows * _ROW, -1)[:n])
+def shaded(faces: Faces, face: NDArray[np.intp], points: F32, eye: F32, light: Lighting) -> F32:
+    """Linear blue, green, red (n, 3) of points (3, n), each on the face of a number."""
+    (
+        fx, fy, fz, ux, uy, uz, vx, vy, vz, u_middle, v_middle, u_half, v_half, per_bevel,
+        red, green, blue, grain, gloss, u_grain, v_grain, end,
+    ) = np.take(faces.values, face, axis=1)  # fmt: skip
+    x, y, z = points
+    u = ux * x + uy * y + uz * z - u_middle
+    v = vx * x + vy * y + vz * z - v_middle
+    u_rim, v_rim = (u_half - np.abs(u)) * per_bevel, (v_half - np.abs(v)) * per_bevel
+    texture = _looked_up(
+        _grains(),
+        u * f32(_GRAIN_PX_PER_MM) + u_grain,
+        v * f32(_GRAIN_PX_PER_MM) + v_grain,
+        cv2.BORDER_REFLECT_101,
+    )
+    bright = 1 + grain * np.where(end > 0, texture[:, 1], texture[:, 0])
+    bright *= 1 - f32(0.3) * np.clip(1 - f32(2.5) * np.minimum(u_rim, v_rim), 0, 1)
+
+    a = np.copysign(f32(_ROUND) * np.clip(1 - u_rim, 0, 1), u)
+    b = np.copysign(f32(_ROUND) * np.clip(1 - v_rim, 0, 1), v)
+    whole = 1 / np.sqrt(1 + a * a + b * b)
+    nx, ny, nz = (
+        (f + a * s + b * t) * whole for f, s, t in ((fx, ux, vx), (fy, uy, vy), (fz, uz, vz))
+    )
+    clear = f32(_CLEAR_MM)
+    sky, *seen = light.reaching(x + clear * fx, y + clear * fy, z + clear * fz)
+    floor = np.clip(f32(0.25) - f32(0.25) * nz, 0, 1) * (f32(0.4) + f32(0.6) * sky)
+    sky *= f32(0.55) + f32(0.45) * nz
+    sums = [f32(s) * sky + f32(b) * floor for s, b in zip(light.ambient, light.bounce, strict=True)]
+    shine = [np.zeros_like(sky)] * 3
+    for lamp, part in zip(light.lamps, seen, strict=False):
+        px, py, pz = (f32(c) - p for c, p in zip(lamp.at_mm, points, strict=True))
+        square = px * px + py * py + pz * pz
+        near = 1 / np.sqrt(square)
+        fall = part * f32(np.dot(lamp.at_mm, lamp.at_mm)) / square
+        lit = np.maximum(0, nx * px + ny * py + nz * pz) * near * fall
+        glint = _glint((nx, ny, nz), (px * near, py * near, pz * near), (x, y, z), eye)
+        glint *= fall * gloss
+        sums = [total + f32(c) * lit for total, c in zip(sums, lamp.rgb, strict=True)]
+        shine = [total + f32(c) * glint for total, c in zip(shine, lamp.rgb, strict=True)]
+    result = np.empty((x.size, 3), np.float32)
+    for channel, paint in enumerate((red, green, blue)):
+        result[:, 2 - channel] = sums[channel] * paint * bright + shine[channel]
+    return result
+
+
+def _glint(normal: Rays3, to_lamp: Rays3, at: Rays3, eye: F32) -> F32:
+    """How much of a lamp is mirrored: the 40th power of how well the normal lies between."""
+    vx, vy, vz = (f32(e) - p for e, p in zip(eye, at, strict=True))
+    near = 1 / np.sqrt(vx * vx + vy * vy + vz * vz)
+    bx, by, bz = (a + b * near for a, b in zip(to_lamp, (vx, vy, vz), strict=True))
+    square = bx * bx + by * by + bz * bz
+    along = np.maximum(0, normal[0] * bx + normal[1] * by + normal[2] * bz)
+    second = along * along / square
+    fourth = second * second
+    eighth = fourth * fourth
+    sixteenth = eighth * eighth
+    return f32(sixteenth * sixteenth * eighth)

@@ -19,8 +19,8 @@ from vision.virtual.backdrop import (
     with_board,
 )
 from vision.virtual.light import Block, light_atlas
-from vision.virtual.raster import Rays, bounds_px, cast, cast_parts, edges
-from vision.virtual.shade import Batch, Lighting, shaded
+from vision.virtual.raster import Rays, Scan
+from vision.virtual.shade import Faces, Lighting, shaded
 from vision.virtual.values import F32, Rgb, Room, Solid, f32
 
 
@@ -45,8 +45,8 @@ class Stage:
         room = room or self.room
         block = self.block()
         atlas = light_atlas(block, (*self.fixed, *solids), room.lamps)
-        bounce = tuple(float(v) for v in self.ground.table.mean(axis=(0, 1)) * f32(room.white))
-        return Lighting(room.lamps, room.ambient, (bounce[0], bounce[1], bounce[2]), block, atlas)
+        red, green, blue = (a * b for a, b in zip(self.ground.table_rgb, room.white, strict=True))
+        return Lighting(room.lamps, room.ambient, (red, green, blue), block, atlas)
 
     def light_on(self, card: Card) -> Rgb:
         """The light that falls on a card held over the table, the same on all of it."""
@@ -70,6 +70,7 @@ class View:
         self.rays = Rays.of(camera)
         self._bare: Backdrop | None = None
         self._laid: tuple[tuple[BoardPose, bool], Laid] | None = None
+        self._scan: tuple[Laid, Scan] | None = None
 
     def laid(self, pose: BoardPose = LEVEL, *, fine: bool = True) -> "Laid":
         """The picture without pieces, kept for the board's last pose."""
@@ -99,31 +100,24 @@ class View:
         everything = (*self.stage.fixed, *solids)
         if not everything:
             return picture, laid.backdrop.depth
-        behind = laid.backdrop.depth
-        bounds = bounds_px(self.camera, everything)
-        hits = cast(self.rays, everything, bounds, behind)
-        batch = Batch.of(everything)
+        if self._scan is None or self._scan[0] is not laid:
+            self._scan = (laid, Scan(self.rays, laid.backdrop.depth))
+        scan = self._scan[1]
+        scan.update(everything)
         eye = self.rays.origin
-        edge = edges(hits.solid)
-        rows, columns = np.nonzero((hits.solid >= 0) & ~edge)
-        if rows.size:
-            points = eye[:, None] + self.rays.along[:, rows, columns] * hits.far[rows, columns]
-            picture[rows, columns] = shaded(
-                batch, hits.solid[rows, columns], hits.side[rows, columns], points, eye, lighting
-            )
-        rows, columns = np.nonzero(edge)
-        if rows.size:
-            parts, along = cast_parts(self.rays, everything, bounds, behind, rows, columns)
-            # At these picture elements there is still the ground alone.
-            colours = np.repeat(picture[rows, columns][None], 4, axis=0)
-            some = parts.solid >= 0
-            if some.any():
-                spots = eye[:, None] + along[:, some] * parts.far[some]
-                colours[some] = shaded(
-                    batch, parts.solid[some], parts.side[some], spots, eye, lighting
-                )
-            picture[rows, columns] = colours.mean(axis=0)
-        return picture, hits.far
+        faces = Faces.of(scan.solids, eye)
+        elements = picture.reshape(-1, 3)
+        at, face, points = scan.inside()
+        if at.size:
+            elements[at] = shaded(faces, face, points, eye, lighting)
+        at, parts, points = scan.at_edges()
+        # At these picture elements there is still the ground alone.
+        colours = np.repeat(elements[at][None], 4, axis=0)
+        some = parts >= 0
+        if some.any():
+            colours[some] = shaded(faces, parts[some], points[:, some], eye, lighting)
+        elements[at] = colours.mean(axis=0)
+        return picture, scan.far.copy()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
