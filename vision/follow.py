@@ -134,8 +134,19 @@ class Follower:
         found = [reading.stacks for reading in self._readings]
         candidates = [*found, *self._expected()] if len(found) > 1 else ()
         reading = self._where.reader.read(images, last=last, candidates=candidates)
+        if reading.covered and not any(camera.reached() for camera in fresh.values()):
+            reading = self._uncovered(images, reading, last)
         self._readings.append(reading)
         return reading
+
+    def _uncovered(
+        self, images: Mapping[str, ImageBGR], reading: Reading, last: Stacks | None
+    ) -> Reading:
+        """The reading where nobody has reached in: what looks like nothing known is a piece."""
+        if last is not None:  # then covered cells were not read, but taken over from it
+            reading = self._where.reader.read(images)
+        cells = frozenset(cell for cover in reading.covered.values() for cell in cover.cells)
+        return replace(reading, hidden=reading.hidden - cells, covered={})
 
     def _judged(
         self, t: float, reading: Reading, hands: frozenset[Cell], still_s: float

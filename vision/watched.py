@@ -107,6 +107,11 @@ class WatchedCamera:
         hand = self._hands.hand(changed, self._play)
         return frozenset() if hand is None else self.area.cells_in(hand, stacks)
 
+    def reached(self) -> bool:
+        """Whether something may have come over the board; a quick look that takes in shadows."""
+        changed = self._change()
+        return changed is None or self._hands.reached(changed, self._play)
+
     def changed_at(self, cell: Cell, low: int, high: int, new: Sequence[Unit] = ()) -> float | None:
         """The part of a cell's levels that looks changed; None where nothing can be said.
 

@@ -43,6 +43,8 @@ def camera(clock: float, height: float) -> Camera:
 
 EYES = {"overhead": camera(6, 80), "side": camera(6, 40)}
 
+COVERED = {"side": Covered(np.ones((9, 16), dtype=np.bool_), frozenset({Cell.parse("d4")}))}
+
 NOISE = [
     np.random.default_rng(n).normal(0, 2, (SIZE[1], SIZE[0], 3)).astype(np.float32)
     for n in range(7)
@@ -133,7 +135,7 @@ class Room:
             _plate(image, seen, 20, -400, 55, -400 + self.hand * 460, SKIN, 30.0)
         if self.shadow:
             lit = np.full(image.shape, 255, dtype=np.uint8)
-            _plate(lit, seen, 85, -400, 140, 40, (90, 90, 90))
+            _plate(lit, seen, 60, -400, 140, 40, (90, 90, 90))
             image = np.asarray(image * (lit / 255.0), dtype=np.uint8)
         noisy = image * self.light + next(self.noise)
         return np.asarray(np.clip(noisy, 0, 255), dtype=np.uint8)
@@ -283,16 +285,30 @@ def test_readings_that_disagree_are_not_believed_soon() -> None:
 
 
 def test_a_hand_that_only_the_reader_notices_delays_too() -> None:
-    """What covers cells by the reader's word is waited for like a hand that was seen to come."""
+    """Where a shadow reaches over the board and the reader speaks of a hand, it is waited for."""
     room = Room(Stacks(), Stacks.of({"b2": "B"}))
     room.wait(1.0)
     room.put(b2="B")
-    cells = frozenset({Cell.parse("d4")})
-    room.reader.covered = {"side": Covered(np.ones((9, 16), dtype=np.bool_), cells)}
+    room.shadow = True
+    room.reader.covered = COVERED
     assert scenes(room.wait(1.0)) == []
+    room.shadow = False
     room.reader.covered = {}
 
     assert scenes(room.wait(0.5)) == [{"b2": "B"}]
+
+
+def test_where_nobody_reaches_in_nothing_is_covered() -> None:
+    """An odd piece that the reader takes for a hand delays nothing where no hand has come."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    room.put(b2="B")
+    room.reader.covered = COVERED
+
+    told = [seen for seen in room.wait(0.3) if isinstance(seen, Scene)]
+    assert [(scene.stacks.to_json(), scene.hidden) for scene in told] == [
+        ({"b2": "B"}, frozenset())
+    ]
 
 
 def test_much_that_changes_at_once_is_looked_at_for_longer() -> None:
