@@ -17,9 +17,11 @@ import numpy as np
 
 from calibration.camera import Camera
 from sample_images.make.excerpts import NAME, excerpt_json, excerpt_script, keys
+from sample_images.make.hands import holding
 from sample_images.make.render import Tracer
 from sample_images.make.sheet import contact_sheet
 from sample_images.make.tables import Table, table_toml, tables
+from vision.virtual.cards import lens_board
 from vision.virtual.live import VirtualTable
 from vision.virtual.placing import USUAL, solids_of, stacks_of
 from vision.virtual.play import rehearse
@@ -69,13 +71,12 @@ class Maker:
             )
         return self._gains[name]
 
-    def save(self, shot: str, name: str, light: F32, seed: int) -> None:
+    def save(self, path: Path, name: str, light: F32, seed: int, gain: Gain) -> None:
         """Develops and writes one picture as its webcam's JPEG."""
         development = self.studio.developments[name]
         rng = np.random.default_rng([self.table.scene.seed, 51, seed])
-        gain = self.gain(name)
         picture = development.developed(development.exposed(light), gain, rng)
-        self.path(shot, name).write_bytes(development.compressed(picture))
+        path.write_bytes(development.compressed(picture))
 
     def path(self, shot: str, name: str) -> Path:
         """The file of one picture."""
@@ -102,22 +103,37 @@ class Maker:
         for seed, (shot, solids) in enumerate(shots.items()):
             for name in cameras:
                 self.shot(shot, name, scene.cameras[name], solids, seed)
-        self.lens_views()
-        if not all(self.path(shot, name).exists() for shot in shots for name in scene.cameras):
+        self.lens_views(cameras)
+        whole = [*shots, *(f"lens{n:02}" for n in range(LENS_VIEWS))]
+        if not all(self.path(shot, name).exists() for shot in whole for name in scene.cameras):
             return
         # Written last: a folder with its truth is whole.
         truth = json.dumps(self.truth(), indent=1) + "\n"
         (self.table.folder / "truth.json").write_text(truth, "utf-8")
 
-    def lens_views(self) -> None:
-        """Drawn by the virtual camera: a lens is the same in any light."""
-        if all(self.path("lens00", name).exists() for name in self.table.scene.cameras):
-            return
-        for name, views in self.studio.lens_views(LENS_VIEWS).items():
-            quality = [cv2.IMWRITE_JPEG_QUALITY, self.table.scene.sensors[name].jpeg]
-            for number, view in enumerate(views):
-                _, data = cv2.imencode(".jpg", view, quality)
-                self.path(f"lens{number:02}", name).write_bytes(data.tobytes())
+    def lens_views(self, cameras: Collection[str]) -> None:
+        """The lens board in somebody's hand, each time elsewhere; exposure follows it."""
+        scene = self.table.scene
+        for number, (name, camera) in enumerate(scene.cameras.items()):
+            rng = np.random.default_rng([scene.seed, 61, number])
+            for shot in range(LENS_VIEWS):
+                card = lens_board(camera, shot, rng)
+                rods = holding(card, np.random.default_rng([scene.seed, 62, number, shot]))
+                path = self.path(f"lens{shot:02}", name)
+                if path.exists() or name not in cameras:
+                    continue
+                start = time.perf_counter()
+                light = self.tracer.trace(
+                    camera,
+                    (),
+                    samples=self.samples,
+                    cards=[card],
+                    rods=rods,
+                    seed=100 + shot,
+                )
+                gain = metered(light, scene.sensors[name], scene.room.white)
+                self.save(path, name, light, 100 + shot, gain)
+                _say(f"{self.table.family}/{self.table.name} {path.stem}", start)
 
     def excerpt(self, part: int, parts: int) -> None:
         """The keyframes of a short game, traced but without noise, and the files to play them.
@@ -166,7 +182,7 @@ class Maker:
             return
         start = time.perf_counter()
         light = self.tracer.trace(camera, solids, samples=self.samples, seed=seed)
-        self.save(shot, name, light, seed)
+        self.save(self.path(shot, name), name, light, seed, self.gain(name))
         _say(f"{self.table.family}/{self.table.name} {shot}.{name}", start)
 
     def truth(self) -> dict[str, Any]:

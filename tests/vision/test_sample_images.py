@@ -12,12 +12,15 @@ import pytest
 from calibration import cv
 from calibration.camera import Camera
 from rules.cells import Cell
+from rules.events import Event
+from rules.judge_record import judge_record
 from rules.pieces import Extent, Placed
 from rules.stacks import Stacks
 from vision.errors import SourceError
 from vision.virtual.excerpt import NAME, excerpt_sources, read_excerpt
 from vision.virtual.live import virtual_sources
 from vision.virtual.placing import stacks_of
+from vision.virtual.script import parse_script
 
 SAMPLES = Path(__file__).parents[2] / "sample_images"
 FOLDERS = sorted(path.parent for path in SAMPLES.glob("*/*/truth.json"))
@@ -126,6 +129,25 @@ def test_an_excerpt_plays(path: Path) -> None:
     told = {event.event for event in excerpt.truth}
     assert sum(event.event == "turn" for event in excerpt.truth) >= 8
     assert {"turn", "taken-back", "kept", "camera"} <= told
+
+
+@pytest.mark.parametrize("path", EXCERPTS, ids=name_of)
+def test_the_truth_of_an_excerpt_is_what_the_referee_says(path: Path) -> None:
+    """Judged anew, the turns of its script have the same verdicts and leave the same stacks."""
+    script = parse_script((path.parent / "script.txt").read_bytes())
+
+    judged = list(judge_record(script.record))
+
+    told = [event for event in read_excerpt(path).truth if event.event not in ("camera", "turned")]
+    assert [gist(event) for event in told] == [gist(event) for event in judged]
+
+
+def gist(event: Event) -> tuple[object, ...]:
+    """What of an event is no wording and no time."""
+    data = event.data
+    broken = [broken["rule"] for broken in data.get("breaks", ())]
+    same = [data.get(key) for key in ("n", "player", "move", "legal", "stacks", "score")]
+    return (event.event, *same, broken)
 
 
 def small_excerpt(folder: Path) -> Path:
