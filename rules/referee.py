@@ -224,7 +224,9 @@ class Referee:
         looks = self._accused(book.belief, stacks)
         if opened and still_stands(self.confirmed, opened.stacks, stacks):
             later = self._accused(book.after(opened), stacks)
-            if opened.legal or len(later[-1].breaks) < len(looks[-1].breaks):
+            fewer = len(later[-1].breaks) < len(looks[-1].breaks)
+            # Who has not finished his turn goes on with it.
+            if opened.legal or (fewer and opened.seen.kind != "owed"):
                 events = book.close(t)
                 looks = later
         self._disorder = self._asked = None

@@ -338,3 +338,19 @@ def test_no_turn_is_invented_that_another_one_undid() -> None:
         "2 D +b3~c3D legal final",
         "3 L +a2^L no-contact,upright-no-side-contact open",
     ]
+
+
+def test_who_has_not_finished_his_turn_goes_on_with_it() -> None:
+    """A cube in the hand that comes down wrongly is one illegal turn, not two of two players."""
+    referee = Referee(find_game("qbq").set_up())
+    first = {"a1": "B", "a2": "B", "b2": "BB", "e5": "R", "e6": "R", "f5": "R", "f6": "R"}
+    second = {**first, "e5": "RR", "f6": "RR"}
+    del second["e6"]
+    lifted = {cell: stack for cell, stack in second.items() if cell != "a2"}
+    told: list[Event] = referee.observe(0, referee.game.start().stacks)
+    for t, scene in enumerate((first, second, lifted, {**lifted, "d4": "B"})):
+        told = referee.observe(5.0 * (t + 1), Stacks.of(scene))
+
+    assert [short(event) for event in told] == [
+        "3 B -a2 +d4B not-connected,splits-group,leaves-lone-cube open"
+    ]
