@@ -139,7 +139,8 @@ class Book:
         if not self.done:
             return []
         last = self.done.pop()
-        self.belief, self.n = last.before, last.n - 1
+        self.belief = last.before
+        self.n = last.n if last.turn.claim else last.n - 1  # a card shares the number of a turn
         return [Event("taken-back", t, {"n": last.n})]
 
     def speak(self, t: float, turn: Turn) -> list[Event]:

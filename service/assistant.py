@@ -9,22 +9,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import orjson
 
+from calibration import colour_store, store
+from calibration.colour import nearest_pair
 from calibration.cv import write_image
+from calibration.pose_quality import GOOD_MM
 from calibration.scene import CameraPlace
 from rules.errors import KiebitzError
 from rules.lattice import Lattice
 from rules.registry import find_game
 from rules.stacks import Stacks
 from service.api.context import Server
+from service.commands.calibrate_colours import ENOUGH, PLENTY
 from service.errors import BadRequest, NoEvidence, NotFound, NotNow
 from service.follower import ImageBGR, TableFollower
 from service.inputs import Json
+from service.lens_pictures import LensPictures
 from service.session import GameSession
 from service.sessions import Table as Live
 from service.table import Player
@@ -42,10 +48,14 @@ _SOURCE = re.compile(r"(\d{1,2}|phone|https?://\S{3,300}|rtsps?://\S{3,300})\Z")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How a step of calibration went, in the words of its command."""
+    """How a step of calibration went: in the words of its command, and as facts for the page."""
 
     good: bool
     text: str
+    facts: Json = field(default_factory=dict)
+
+    def to_json(self) -> Json:
+        return {"good": self.good, "text": self.text, **self.facts}
 
 
 def table_names(folder: Path) -> list[str]:
@@ -137,42 +147,132 @@ def calibrate_pose(
     server: Server, live: Live, camera: str, corners: Sequence[Sequence[float]] | None
 ) -> Told:
     """Find out where a camera stands, from its newest picture of the empty table."""
-    words = ["pose"]
     more = []
     if corners is not None:
         numbers = ",".join(f"{value:.2f}" for corner in corners for value in corner)
         more = ["--corners", f"{camera}={numbers}"]
-    return _calibrate(server, live, words, [camera], more)
+    pictures = {camera: [_picture(_follower(live), camera)]}
+    told = _calibrate(server, live, ["pose"], pictures, more)
+    return replace(told, facts=pose_facts(_table_folder(live), camera)) if told.good else told
 
 
 def calibrate_colours(server: Server, live: Live, stacks: Mapping[str, str]) -> Told:
     """Learn the colours from the newest pictures, with these pieces standing."""
+    folder, follower = _table_folder(live), _follower(live)
+    pictures = {name: [_picture(follower, name)] for name in read_table(folder).scene.cameras}
+    known = orjson.dumps(dict(stacks)).decode()
+    told = _calibrate(server, live, ["colours"], pictures, ["--stacks", known])
+    return replace(told, facts=colour_facts(folder)) if told.good else told
+
+
+def take_lens_picture(server: Server, live: Live, camera: str) -> Json:
+    """Keep the newest picture if it shows the lens board in a new way."""
+    image = _picture(_follower(live), camera)
+    return _lens_pictures(server, live, camera).take(image)
+
+
+def forget_lens_pictures(server: Server, live: Live, camera: str) -> None:
+    """Begin anew with the lens board."""
+    server.lens_pictures.pop((live.session.id, camera), None)
+
+
+def calibrate_lens(server: Server, live: Live, camera: str) -> Told:
+    """Measure a camera's lens from the pictures that were kept; its place is to be found anew."""
+    images = list(_lens_pictures(server, live, camera).images)
+    if not images:
+        raise NotNow("there is no picture of the lens board yet")
+    told = _calibrate(server, live, ["lens"], {camera: images}, [])
+    return replace(told, facts=lens_facts(_table_folder(live), camera)) if told.good else told
+
+
+def _lens_pictures(server: Server, live: Live, camera: str) -> LensPictures:
+    return server.lens_pictures.setdefault((live.session.id, camera), LensPictures())
+
+
+def pose_facts(folder: Path, camera: str) -> Json:
+    """How well a camera's place is known."""
+    record = store.read(folder).cameras[camera]
+    word = record.verdict.partition(":")[0].partition(",")[0].lower()
+    errors = record.error_mm
+    if word in ("usable", "rough") and record.lens_method == "assumed":
+        # The board itself may be known well; heights follow with the colours, or a measured lens.
+        word = "heights" if errors.get("0", np.inf) <= GOOD_MM else word
+    return {
+        "quality": word,
+        "method": record.method,
+        "error_mm": errors.get("100", max(errors.values(), default=None)),
+        "lens": record.lens_method,
+    }
+
+
+def lens_facts(folder: Path, camera: str) -> Json:
+    """How well a camera's lens is known."""
+    record = store.read(folder).lenses[camera]
+    return {
+        "quality": record.verdict.partition(":")[0].lower(),
+        "percent": round(200 * record.focal_error, 2),
+        "pictures": record.views,
+    }
+
+
+def colour_facts(folder: Path) -> Json:
+    """How well the colours can be told apart."""
+    calibration = store.read(folder)
+    known = [colour_store.colours_of(calibration, name) for name in calibration.cameras]
+    found = [colours for colours in known if colours is not None]
+    pair = nearest_pair(found)
+    if pair is None:
+        return {"quality": "plenty", "nearest": []}
+    *nearest, apart = pair
+    word = "plenty" if apart >= PLENTY else "enough" if apart >= ENOUGH else "near"
+    return {"quality": word, "nearest": nearest}
+
+
+def marker_pdf(live: Live, paper: str) -> bytes:
+    """Marker cards and the lens board, to be printed."""
     folder = _table_folder(live)
-    names = list(read_table(folder).scene.cameras)
-    return _calibrate(
-        server, live, ["colours"], names, ["--stacks", orjson.dumps(dict(stacks)).decode()]
-    )
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / "mat.pdf"
+        told = _run(["mat", str(folder), "-o", str(file), "--paper", paper], Path(place))
+        if not told.good:
+            raise NotNow(told.text)
+        return file.read_bytes()
 
 
 def _calibrate(
-    server: Server, live: Live, words: Sequence[str], cameras: Sequence[str], more: Sequence[str]
+    server: Server,
+    live: Live,
+    words: Sequence[str],
+    pictures: Mapping[str, Sequence[ImageBGR]],
+    more: Sequence[str],
 ) -> Told:
-    folder, follower = _table_folder(live), live.follower
-    if follower is None:
-        raise NotNow("no camera is open at this table")
-    with tempfile.TemporaryDirectory() as pictures:
-        given = []
-        for camera in cameras:
-            file = Path(pictures) / f"{camera}.png"
-            write_image(file, _picture(follower, camera))
-            given.append(f"{camera}={file}")
-        command = [sys.executable, "-m", "service.cli", "calibrate", *words, str(folder)]
-        told = _run([*command, *given, *more], Path(pictures))
-    if told.good:
-        table = read_table(folder)
-        again = table_follower(server, live.session.id, folder, table)
-        server.sessions.feed(live.session.id, again)
+    """Run a step in a process of its own; one after another, for all write the same file."""
+    folder = _table_folder(live)
+    with server.calibrating, tempfile.TemporaryDirectory() as place:
+        given = list(_written(Path(place), pictures, named=words[0] != "lens"))
+        camera = [] if words[0] != "lens" else list(pictures)
+        told = _run(["calibrate", *words, str(folder), *camera, *given, *more], Path(place))
+        if told.good:
+            again = table_follower(server, live.session.id, folder, read_table(folder))
+            server.sessions.feed(live.session.id, again)
     return told
+
+
+def _written(
+    folder: Path, pictures: Mapping[str, Sequence[ImageBGR]], *, named: bool
+) -> Iterator[str]:
+    """The pictures as files, in the words that name them to the command."""
+    for camera, images in pictures.items():
+        for number, image in enumerate(images, 1):
+            file = folder / (f"{camera}.png" if named else f"{number}.png")
+            write_image(file, image)
+            yield f"{camera}={file}" if named else str(file)
+
+
+def _follower(live: Live) -> TableFollower:
+    if live.follower is None:
+        raise NotNow("no camera is open at this table")
+    return live.follower
 
 
 def _picture(follower: TableFollower, camera: str) -> ImageBGR:
@@ -186,10 +286,10 @@ def _picture(follower: TableFollower, camera: str) -> ImageBGR:
     raise NoEvidence(f"the camera {camera!r} has sent no picture yet")
 
 
-def _run(command: Sequence[str], pictures: Path) -> Told:
+def _run(words: Sequence[str], pictures: Path) -> Told:
     try:
         done = subprocess.run(
-            command,
+            [sys.executable, "-m", "service.cli", *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -197,10 +297,12 @@ def _run(command: Sequence[str], pictures: Path) -> Told:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Told(good=False, text=f"this took longer than {_PATIENCE_S} seconds")
+        late = f"this took longer than {_PATIENCE_S} seconds"
+        return Told(good=False, text=late, facts={"quality": "late"})
     said = (done.stdout if done.returncode == 0 else "") + done.stderr
     text = said.replace(f"{pictures}/", "").strip()
-    return Told(done.returncode == 0, text)
+    quality = {0: "", 1: "not-found"}.get(done.returncode, "failed")
+    return Told(done.returncode == 0, text, {"quality": quality})
 
 
 def _table_folder(live: Live) -> Path:

@@ -11,6 +11,7 @@ import typer
 
 from rules.errors import KiebitzError
 from service import __version__
+from service.plain_help import plain
 
 # One line a command: its module in `service/commands/`, imported only when it is called, and what
 # `kiebitz --help` says about it. The module holds `run`, a function, or `app`, a `typer.Typer`
@@ -72,11 +73,11 @@ def program(words: Sequence[str]) -> typer.Typer:
     for name, summary in COMMANDS.items():
         module = import_module(f"service.commands.{name}") if name == called else None
         if module is not None and hasattr(module, "app"):
-            app.add_typer(module.app, name=name, help=summary)
+            app.add_typer(plain(module.app), name=name, help=summary, short_help=summary)
         else:
             run: Callable[..., None] = getattr(module, "run", not_called)
             app.command(name, help=summary)(run)
-    return app
+    return plain(app)
 
 
 def show_version(wanted: bool) -> None:

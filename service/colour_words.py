@@ -22,14 +22,18 @@ _WORDS = {
     "dark": ("Dark", "Dunkel", "Foncé", "Oscuro", "Donker"),
 }
 
+_SEATS = ("Player {}", "Spieler {}", "Joueur {}", "Jugador {}", "Speler {}")
+
 Names = Mapping[str, Mapping[str, str]]  # language, then the player's id
 
 
 def names_of(players: Mapping[str, str], colours: Mapping[str, str]) -> Names:
-    """What to call each player in each language: his own name, else his colour, else his id."""
+    """What to call each player in each language: his own name, else his colour, else his number."""
     return {
         language: {
-            player: name or _colour(colours.get(player, ""), number) or player
+            player: name
+            or _colour(colours.get(player, ""), number)
+            or (_SEATS[number].format(player) if player.isdigit() else player)
             for player, name in players.items()
         }
         for number, language in enumerate(LANGUAGES)

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-What = Literal["observed", "tick", "correct", "start", "undo", "keep", "pause", "resume", "claim"]
+What = Literal[
+    "observed", "tick", "correct", "start", "undo", "keep", "pause", "resume", "claim", "pass"
+]
 Json = dict[str, Any]
 
 

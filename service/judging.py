@@ -8,6 +8,7 @@ from rules.events import Event
 from rules.referee import Referee
 from rules.sentences import LANGUAGES, catalogue, sentence
 from rules.stacks import Stacks
+from rules.turn import Turn
 from service.colour_words import Names
 from service.inputs import Input, Json
 
@@ -23,11 +24,17 @@ def judge_input(referee: Referee, one: Input, names: Names = NOBODY) -> list[Jso
     events = [translated(event.as_dict(), names) for event in _told(referee, one)]
     if one.what == "observed":
         events.insert(0, _settled(one))
-    following = referee.position.player
-    return [{**event, "next": following} for event in events]
+    following: Json = {"next": referee.position.player, "may_pass": may_pass(referee)}
+    return [{**event, **following} for event in events]
 
 
-def _told(referee: Referee, one: Input) -> list[Event]:  # noqa: PLR0911  one line an input
+def may_pass(referee: Referee) -> bool:
+    """Whether the player to move may say that he passes, or has no more cards to lay down."""
+    position = referee.position
+    return referee.phase == "play" and referee.game.judge(position, Turn(position.player)).legal
+
+
+def _told(referee: Referee, one: Input) -> list[Event]:  # noqa: C901, PLR0911  one line an input
     body: Mapping[str, Any] = one.body
     match one.what:
         case "observed":
@@ -48,6 +55,8 @@ def _told(referee: Referee, one: Input) -> list[Event]:  # noqa: PLR0911  one li
             return referee.resume(one.t)
         case "claim":
             return referee.claim(one.t, body["player"], body["card"])
+        case "pass":
+            return referee.pass_turn(one.t, body["player"])
         case "correct":  # reaches back through the log: service.inputs
             return []
 
@@ -62,7 +71,7 @@ def _settled(one: Input) -> Json:
 
 
 def translated(event: Json, names: Names = NOBODY) -> Json:
-    """The event with every sentence in all languages, as `says` beside `say`."""
+    """The event with every sentence in all languages, as `says` beside the English `say`."""
     if "breaks" in event:
         breaks = [_translated(broken, broken["rule"], names) for broken in event["breaks"]]
         return {**event, "breaks": breaks}
@@ -74,14 +83,14 @@ def translated(event: Json, names: Names = NOBODY) -> Json:
 
 
 def camera_event(camera: str, state: str, why: str) -> Json:
-    """Something happened to a camera: its sentence in all languages, the detail in brackets."""
+    """Something happened to a camera: its sentence in all languages."""
     event: Json = {"event": "camera", "camera": camera, "state": state, "say": why}
     if state not in catalogue("camera"):
         return event
     facts = {"camera": camera, "other": why}
-    detail = f" ({why})" if why and state != "swapped" else ""
-    says = {one: sentence(f"camera.{state}", one, (), facts) + detail for one in LANGUAGES}
-    return {**event, "say": says["en"], "says": says}
+    says = {one: sentence(f"camera.{state}", one, (), facts) for one in LANGUAGES}
+    detail = f" ({why})" if why and state != "swapped" else ""  # in English only
+    return {**event, "say": says["en"] + detail, "says": says}
 
 
 def _translated(told: Json, code: str, names: Names) -> Json:
@@ -92,4 +101,4 @@ def _translated(told: Json, code: str, names: Names) -> Json:
         people = names.get(language, {})
         facts = {k: people.get(v, v) if k in _PEOPLE else v for k, v in given.items()}
         says[language] = sentence(code, language, cells, facts)
-    return {**told, "says": says}
+    return {**told, "say": says["en"], "says": says}

@@ -14,10 +14,10 @@ from rules.game import Game
 from rules.referee import Referee
 from rules.stacks import Stacks
 from service.colour_words import names_of
-from service.errors import BadRequest, NotNow
+from service.errors import BadRequest, NotAllowed, NotNow
 from service.follower import Seen
 from service.inputs import Input, Json, Misread, What, effective, understood
-from service.judging import judge_input
+from service.judging import judge_input, may_pass
 from service.state import Difference, PlayState
 from service.store import Kind, Store
 from service.stream import Channel, Message
@@ -131,6 +131,16 @@ class GameSession:
     def claim(self, player: str, card: str) -> None:
         """A player lays down a card."""
         self._put("claim", {"player": player, "card": card})
+
+    def pass_turn(self, player: str | None = None) -> None:
+        """The player to move passes, or lays down no more cards; `player` says who asks for it."""
+        with self._lock:
+            mover = self._referee.position.player
+            if player not in (None, mover):
+                raise NotAllowed("only the player to move can pass")
+            if not may_pass(self._referee):
+                raise NotNow("the player to move cannot pass now")
+            self._put("pass", {"player": mover})
 
     def correct(self, cells: Mapping[str, str], turn: int | None = None) -> None:
         """Say what really stands on cells, since this turn or since the last reading.
@@ -274,11 +284,16 @@ class GameSession:
         return Difference.between(self.state.confirmed, self.state.stacks)
 
     def legal(self, most: int = 5000) -> list[Json]:
-        """Every legal turn of the player to move, with the cells it fills."""
+        """Every legal turn of the player to move on the table, with the cells it fills.
+
+        Cards that he could lay down are nobody else's business.
+        """
         with self._lock:
             position = self._referee.position
         found = []
         for turn in self.game.turns(position):
+            if turn.claim:
+                continue
             cells = {str(cell) for change in turn.changes for cell in change.cells()}
             found.append({"player": turn.player, "move": turn.move, "cells": sorted(cells)})
             if len(found) == most:

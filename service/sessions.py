@@ -122,6 +122,7 @@ class Sessions:
         table.follower = follower
         self.show(session)
         follower.start(TableFeed(table.session))
+        table.session.channel.restart()  # other cameras, or the same ones calibrated
         return table
 
     def unfeed(self, session: str) -> None:

@@ -8,6 +8,7 @@ from rules.colours import look
 from rules.errors import KiebitzError
 from rules.game import Game, GameSpec, Setup
 from rules.lattice import Board, Lattice
+from rules.pieces import Extent
 from rules.registry import find_game
 from service.errors import BadRequest
 from service.inputs import Json
@@ -66,6 +67,18 @@ def describe(game: Game[Any], setup: Mapping[str, Any]) -> Json:
         "players": [{"id": player, "name": names.get(player, "")} for player in game.players],
         "rules": game.spec.settings(game.setup),
         "cards": bool(game.spec.secrets),
+        "pieces": _pieces(game.spec),
+    }
+
+
+def _pieces(spec: GameSpec) -> dict[str, list[list[int]]]:
+    """How the pieces of each colour can lie or stand, in units, the longest first."""
+    found: dict[str, set[Extent]] = {}
+    for piece in spec.kit:
+        found.setdefault(piece.letter, set()).update(piece.shape.extents)
+    return {
+        letter: [list(e) for e in sorted(extents, key=lambda e: (-e[0] * e[1] * e[2], e))]
+        for letter, extents in found.items()
     }
 
 

@@ -15,6 +15,7 @@ class PlayState:
     phase: str = "setup"
     t: float = 0.0
     next: str | None = None
+    may_pass: bool = False
     stacks: dict[str, str] = field(default_factory=dict)  # as seen last
     start: dict[str, str] = field(default_factory=dict)
     confirmed: dict[str, str] = field(default_factory=dict)  # what the record says stands there
@@ -33,6 +34,7 @@ class PlayState:
         self.t = max(self.t, float(event.get("t", 0.0)))
         if "next" in event:
             self.next = event["next"]
+            self.may_pass = bool(event.get("may_pass"))
         handler = getattr(self, f"_{str(event['event']).replace('-', '_')}", None)
         if handler is not None:
             handler(event)
@@ -50,8 +52,7 @@ class PlayState:
         self.asks = []
 
     def _turn(self, event: Mapping[str, Any]) -> None:
-        claim = str(event["move"]).startswith("claim")  # shares the number of the turn before
-        kept = self.turns if claim else [t for t in self.turns if t["n"] < event["n"]]
+        kept = self.turns if _is_claim(event) else [t for t in self.turns if t["n"] < event["n"]]
         self.turns = [*kept, dict(event)]
         self.score = dict(event["score"])
         self.owed = []
@@ -69,6 +70,10 @@ class PlayState:
         self.owed = [*others, dict(event)] if event["cells"] else others
 
     def _taken_back(self, event: Mapping[str, Any]) -> None:
+        if self.turns and self.turns[-1]["n"] == event["n"] and _is_claim(self.turns[-1]):
+            self.turns = self.turns[:-1]  # the turn on the table with the same number stands
+            self._stand_by_record()
+            return
         # A legal turn is as if it had not been; an illegal one stays in the list, marked.
         for turn in self.turns:
             if turn["n"] == event["n"] and not turn["legal"]:
@@ -107,6 +112,11 @@ class PlayState:
 
     def to_json(self) -> Json:
         return {name: getattr(self, name) for name in self.__slots__}
+
+
+def _is_claim(turn: Mapping[str, Any]) -> bool:
+    """Whether a card was laid down; that shares the number of the turn before."""
+    return str(turn["move"]).startswith("claim")
 
 
 @dataclass(frozen=True, slots=True)

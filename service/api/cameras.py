@@ -31,9 +31,14 @@ def _follower(table: Table, camera: str) -> TableFollower:
 
 @router.get("")
 def cameras(table: SeenTable) -> list[Anything]:
-    """The cameras of the table, and where they look from."""
+    """The cameras of the table, where they look from, and how many pictures were looked at."""
     found: list[Anything] = table.describe()["cameras"]
-    return found
+    return [{**camera, "looked_at": _looked_at(table, camera["name"])} for camera in found]
+
+
+def _looked_at(table: Table, camera: str) -> int:
+    picture = table.follower.picture(camera) if table.follower else None
+    return picture.number + 1 if picture else 0
 
 
 @router.get("/{camera}.jpg", response_class=Response, responses=JPEG)

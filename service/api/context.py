@@ -1,6 +1,7 @@
 """What every route needs: the server's parts, and who asks."""
 
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Annotated
 
 from fastapi import Depends, HTTPException
@@ -9,6 +10,7 @@ from starlette.requests import HTTPConnection
 from service.auth import Access, Role, Who
 from service.errors import NotAllowed, NotFound
 from service.guard import host_name, is_loopback
+from service.lens_pictures import LensPictures
 from service.phones import PhoneCamera
 from service.sessions import Sessions, Table
 from service.settings import Settings
@@ -29,6 +31,8 @@ class Server:
     certificate: bytes | None = None  # of the local authority, for phone cameras
     ready: bool = False
     phones: dict[tuple[str, str], PhoneCamera] = field(default_factory=dict)
+    lens_pictures: dict[tuple[str, str], LensPictures] = field(default_factory=dict)
+    calibrating: Lock = field(default_factory=Lock)
 
 
 def server_of(connection: HTTPConnection) -> Server:

@@ -91,7 +91,7 @@ class Action(Body):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"do": "undo"}]})
 
-    do: Literal["start", "undo", "keep", "pause", "resume"]
+    do: Literal["start", "undo", "keep", "pause", "resume", "pass"]
 
 
 class Pairing(Body):
@@ -136,8 +136,11 @@ class Cards(Body):
 
 
 class Claim(Body):
-    """A card that a player lays down."""
+    """A card that a player lays down; the host says for whom he lays it down."""
 
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"card": "YB/RY"}]})
+
+    player: Annotated[str, Field(max_length=1)] | None = None
     card: Annotated[str, Field(min_length=1, max_length=40)]
 
 

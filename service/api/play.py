@@ -22,7 +22,7 @@ from service.api.models import (
     NewSession,
     Observation,
 )
-from service.errors import BadRequest, NotNow
+from service.errors import BadRequest, NotAllowed, NotNow
 from service.follower import Seen
 from service.session_file import export_session, import_session
 from service.sessions import Table, new_id
@@ -85,9 +85,12 @@ def events(
 
 
 @router.post("/{session}/actions")
-def act(body: Action, table: TouchedTable) -> Anything:
-    """Start, pause and resume; take the last turn back, or let an illegal one stand."""
-    getattr(table.session, body.do)()
+def act(body: Action, table: TouchedTable, who: AWho) -> Anything:
+    """Start, pause and resume; take the last turn back, let an illegal one stand, or pass."""
+    if body.do == "pass":
+        table.session.pass_turn(who.player)
+    else:
+        getattr(table.session, body.do)()
     return _state(table)
 
 
@@ -173,9 +176,14 @@ def set_cards(body: Cards, own: OwnPlayer, server: AServer) -> Anything:
 
 
 @router.post("/{session}/claims")
-def claim(body: Claim, own: OwnPlayer) -> Anything:
-    """Lay a card down."""
-    table, player = own
+def claim(body: Claim, table: TouchedTable, who: AWho) -> Anything:
+    """Lay a card down; a player only his own."""
+    player = who.player or body.player or ""
+    if body.player not in (None, player):
+        raise NotAllowed("a card is laid down by the player who holds it")
+    if player not in table.session.game.players:
+        known = ", ".join(table.session.game.players)
+        raise BadRequest(f"say whose card it is; the players are {known}")
     if any(c.isspace() or not c.isprintable() for c in body.card):
         raise BadRequest(f"{body.card!r} is no card; cards look like 'YB/RY'")
     table.session.claim(player, body.card)

@@ -1,20 +1,24 @@
 """Routes of the set-up assistant: tables, their cameras, and calibration step by step."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path
-from pydantic import Field
+from fastapi import APIRouter, Path, Response
+from pydantic import BaseModel, Field
 
 from service.api.context import AHost, AServer
 from service.api.models import Anything, Body, CellName, NewSession, Stack
 from service.assistant import (
     calibrate_colours,
+    calibrate_lens,
     calibrate_pose,
     colour_stacks,
     devices,
+    forget_lens_pictures,
     make_table,
+    marker_pdf,
     open_table,
     table_names,
+    take_lens_picture,
 )
 
 router = APIRouter(tags=["tables"])
@@ -81,13 +85,61 @@ def cameras(_: AHost) -> list[int]:
     return devices()
 
 
+class Result(BaseModel):
+    """How a step of calibration went."""
+
+    good: bool
+    text: str = Field(description="what the command said, in English")
+    quality: str = Field(description="in one word: good, usable, rough, not-found ...")
+    method: str | None = Field(default=None, description="how the board was found")
+    error_mm: float | None = Field(default=None, description="how far off at 100 mm height")
+    lens: str | None = Field(default=None, description="measured or assumed")
+    percent: float | None = Field(default=None, description="how far off the focal length may be")
+    pictures: int | None = Field(default=None, description="pictures of the lens board of use")
+    nearest: list[str] | None = Field(default=None, description="the two colours most alike")
+
+
+class LensState(BaseModel):
+    """What became of a picture of the lens board, and what there is by now."""
+
+    fate: Literal["kept", "same", "partial", "blurred", "glare", "no-board", "full"]
+    kept: int
+    enough: bool
+    columns: int
+    covered: list[bool] = Field(description="fields of the picture, row by row")
+
+
+@router.post("/sessions/{session}/cameras/{camera}/lens/pictures")
+def lens_picture(session: str, camera: CameraName, server: AServer, _: AHost) -> LensState:
+    """Keep the newest picture if it shows the lens board in a new way."""
+    live = server.sessions.get(session)
+    return LensState.model_validate(take_lens_picture(server, live, camera))
+
+
+@router.delete("/sessions/{session}/cameras/{camera}/lens/pictures", status_code=204)
+def no_lens_pictures(session: str, camera: CameraName, server: AServer, _: AHost) -> None:
+    """Begin anew with the pictures of the lens board."""
+    forget_lens_pictures(server, server.sessions.get(session), camera)
+
+
+@router.post("/sessions/{session}/cameras/{camera}/lens")
+def lens(session: str, camera: CameraName, server: AServer, _: AHost) -> Result:
+    """Measure a camera's lens from the pictures that were kept."""
+    told = calibrate_lens(server, server.sessions.get(session), camera)
+    return Result.model_validate(told.to_json())
+
+
+@router.get("/sessions/{session}/mat.pdf", response_class=Response)
+def mat(session: str, server: AServer, _: AHost, paper: Literal["a4", "letter"] = "a4") -> Response:
+    """Marker cards and the lens board, to be printed at 100 %."""
+    return Response(marker_pdf(server.sessions.get(session), paper), media_type="application/pdf")
+
+
 @router.post("/sessions/{session}/cameras/{camera}/pose")
-def pose(
-    session: str, camera: CameraName, body: Pose, server: AServer, _: AHost
-) -> dict[str, str | bool]:
+def pose(session: str, camera: CameraName, body: Pose, server: AServer, _: AHost) -> Result:
     """Find out where a camera stands, from its newest picture of the empty table."""
     told = calibrate_pose(server, server.sessions.get(session), camera, body.corners)
-    return {"good": told.good, "text": told.text}
+    return Result.model_validate(told.to_json())
 
 
 @router.get("/sessions/{session}/colours")
@@ -97,7 +149,7 @@ def known(session: str, server: AServer, _: AHost) -> dict[str, str]:
 
 
 @router.post("/sessions/{session}/colours")
-def colours(session: str, body: KnownPieces, server: AServer, _: AHost) -> dict[str, str | bool]:
+def colours(session: str, body: KnownPieces, server: AServer, _: AHost) -> Result:
     """Learn the colours under this light, from the newest picture of every camera."""
     told = calibrate_colours(server, server.sessions.get(session), dict(body.stacks))
-    return {"good": told.good, "text": told.text}
+    return Result.model_validate(told.to_json())

@@ -4,11 +4,14 @@ from typing import Annotated
 
 import typer
 
+from rules.registry import GAMES
 from service.commands.serve import Data, Host, NoOpen, Port, settings_of
+
+_GAMES = ", ".join(name for name in GAMES if name != "free")
 
 
 def run(
-    game: Annotated[str, typer.Option(help="Which game to watch.")] = "kewbz",
+    game: Annotated[str, typer.Option(metavar="GAME", help=f"One of {_GAMES}.")] = "kewbz",
     pace: Annotated[
         float | None,
         typer.Option(

@@ -5,13 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-Port = Annotated[int, typer.Option(help="Where the page is; 0 takes a free one.", min=0, max=65535)]
-Host = Annotated[str, typer.Option(help="127.0.0.1 keeps everybody else in the room out.")]
+Port = Annotated[
+    int,
+    typer.Option(metavar="N", help="Where the page is; 0 takes a free one.", min=0, max=65535),
+]
+Host = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="127.0.0.1 keeps everybody else in the room out.")
+]
 NoOpen = Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")]
 HttpsPort = Annotated[
-    int, typer.Option(help="For phones as cameras; 0 serves no HTTPS.", min=0, max=65535)
+    int,
+    typer.Option(metavar="N", help="For phones as cameras; 0 serves no HTTPS.", min=0, max=65535),
 ]
-Data = Annotated[Path | None, typer.Option(help="The folder that keeps the games.")]
+Data = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder that keeps the games.")]
 OpenToAll = Annotated[
     bool, typer.Option("--open", help="Everybody in the room may watch without an invitation.")
 ]

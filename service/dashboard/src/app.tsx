@@ -14,13 +14,14 @@ import { ReplayPage } from "./pages/replay";
 import { RestorePage } from "./pages/restore";
 import { RulesPage } from "./pages/rules";
 import { SetupPage } from "./pages/setup";
+import { owedInWords } from "./parts/alerts";
 import { Icon } from "./parts/icons";
 import { InviteDialog } from "./parts/invite";
 import { OptionsDialog } from "./parts/options";
 import { spokenTurn } from "./parts/turn";
 import { go, type Route, useRoute } from "./router";
 import type { GameEvent } from "./state";
-import type { Me, TableInfo, Turn } from "./types";
+import type { Me, Owed, TableInfo, Turn } from "./types";
 import { speak } from "./voice";
 
 export function App() {
@@ -162,7 +163,9 @@ function announce(info: TableInfo, event: GameEvent): void {
     const turn = event as unknown as Turn;
     const why = turn.breaks.map(said).join(" ");
     speak(turn.legal ? spokenTurn(info, turn) : `${t("alert.illegal")}. ${why}`);
-  } else if (event.event === "ask" || event.event === "over") {
+  } else if (event.event === "owed" && Object.keys(event.cells as object).length) {
+    speak(owedInWords(info, event as unknown as Owed).join(". "));
+  } else if (event.event === "ask" || event.event === "over" || (event.event === "camera" && event.state !== "back" && event.state !== "realigned")) {
     speak(said(event as { say?: string }));
   }
 }

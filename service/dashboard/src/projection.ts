@@ -1,4 +1,6 @@
 // From the board to a camera's picture, in OpenCV's conventions (calibration.json).
+import type { Piece } from "./pieces";
+import { cellOf } from "./state";
 import type { BoardInfo, CameraModel } from "./types";
 
 export type Point = [number, number];
@@ -24,26 +26,78 @@ export function project(model: CameraModel, x: number, y: number, z: number): Po
   return [fx! * u + skew! * v + cx!, fy! * v + cy!];
 }
 
-// The four corners of a cell at a height in units, as an SVG points text; null if not in view.
-export function cellOutline(
-  model: CameraModel,
-  board: BoardInfo,
-  file: number,
-  rank: number,
-  level: number,
-): string | null {
-  const { pitch_mm: pitch, unit_mm: unit } = board;
-  const x = (file + 0.5) * pitch;
-  const y = (rank + 0.5) * pitch;
-  const dx = (level ? unit[0] : pitch) / 2;
-  const dy = (level ? unit[1] : pitch) / 2;
-  const corners = [
-    [-dx, -dy],
-    [dx, -dy],
-    [dx, dy],
-    [-dx, dy],
-  ].map(([ox, oy]) => project(model, x + ox!, y + oy!, level * unit[2]));
-  return corners.every((corner) => corner !== null)
-    ? corners.map((corner) => corner!.map((value) => value.toFixed(1)).join(",")).join(" ")
+type Corner = [number, number, number];
+
+const asPoints = (points: (Point | null)[]): string | null =>
+  points.every((point) => point !== null)
+    ? points.map((point) => point!.map((value) => value.toFixed(1)).join(",")).join(" ")
     : null;
+
+const square = (x: [number, number], y: [number, number], z: number): Corner[] => [
+  [x[0], y[0], z],
+  [x[1], y[0], z],
+  [x[1], y[1], z],
+  [x[0], y[1], z],
+];
+
+// A cell on the board, or on top of so many units, as an SVG points text; null if not in view.
+export function cellOutline(model: CameraModel, board: BoardInfo, cell: string, level: number): string | null {
+  const { file, rank } = cellOf(cell);
+  const { pitch_mm: pitch, unit_mm: unit } = board;
+  const corners = square([file * pitch, (file + 1) * pitch], [rank * pitch, (rank + 1) * pitch], level * unit[2]);
+  return asPoints(corners.map((corner) => project(model, ...corner)));
 }
+
+function sides({ pitch_mm: pitch, unit_mm: unit }: BoardInfo, { cell, level, extent }: Piece) {
+  const { file, rank } = cellOf(cell);
+  const side = (first: number, long: number, own: number): [number, number] => [
+    (first + 0.5) * pitch - own / 2,
+    (first + long - 0.5) * pitch + own / 2,
+  ];
+  return {
+    x: side(file, extent[0], unit[0]),
+    y: side(rank, extent[1], unit[1]),
+    z: [(level - 1) * unit[2], (level - 1 + extent[2]) * unit[2]] as [number, number],
+  };
+}
+
+// The upper face of a piece; of a wall its front.
+export function pieceFace(model: CameraModel, board: BoardInfo, piece: Piece): string | null {
+  const { x, y, z } = sides(board, piece);
+  const corners: Corner[] =
+    board.ranks === 1
+      ? [
+          [x[0], y[0], z[0]],
+          [x[1], y[0], z[0]],
+          [x[1], y[0], z[1]],
+          [x[0], y[0], z[1]],
+        ]
+      : square(x, y, z[1]);
+  return asPoints(corners.map((corner) => project(model, ...corner)));
+}
+
+// The outline of a whole piece as the camera sees it.
+export function pieceOutline(model: CameraModel, board: BoardInfo, piece: Piece): string | null {
+  const { x, y, z } = sides(board, piece);
+  const corners = [...square(x, y, z[0]), ...square(x, y, z[1])].map((corner) => project(model, ...corner));
+  return corners.every((corner) => corner !== null) ? asPoints(hull(corners as Point[])) : null;
+}
+
+// The smallest convex outline around points, by going along its lower and its upper side.
+function hull(points: Point[]): Point[] {
+  const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const side = (among: Point[]): Point[] => {
+    const found: Point[] = [];
+    for (const point of among) {
+      while (found.length > 1 && !bendsLeft(found.at(-2)!, found.at(-1)!, point)) {
+        found.pop();
+      }
+      found.push(point);
+    }
+    return found.slice(0, -1);
+  };
+  return [...side(sorted), ...side(sorted.reverse())];
+}
+
+const bendsLeft = (a: Point, b: Point, c: Point): boolean =>
+  (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) > 0;

@@ -8,6 +8,7 @@ export function take(state: PlayState, event: GameEvent): PlayState {
   const next: PlayState = { ...state, t: Math.max(state.t, event.t ?? 0) };
   if (event.next !== undefined) {
     next.next = event.next;
+    next.may_pass = event.may_pass ?? false;
   }
   switch (event.event) {
     case "phase":
@@ -32,6 +33,11 @@ export function take(state: PlayState, event: GameEvent): PlayState {
       break;
     }
     case "taken-back":
+      if (state.turns.at(-1)?.n === event.n && isClaim(state.turns.at(-1)!)) {
+        next.turns = state.turns.slice(0, -1); // the turn on the table with the same number stands
+        standByRecord(next);
+        break;
+      }
       next.turns = state.turns
         .filter((turn) => turn.n !== event.n || !turn.legal || turn.taken_back)
         .map((turn) => (turn.n === event.n ? { ...turn, taken_back: true } : turn));
@@ -69,14 +75,16 @@ export function take(state: PlayState, event: GameEvent): PlayState {
 }
 
 function takeTurn(next: PlayState, turn: Turn): void {
-  const claim = turn.move.startsWith("claim");
-  next.turns = [...(claim ? next.turns : next.turns.filter((one) => one.n < turn.n)), turn];
+  next.turns = [...(isClaim(turn) ? next.turns : next.turns.filter((one) => one.n < turn.n)), turn];
   next.score = turn.score;
   next.owed = [];
   if (turn.legal || turn.kept) {
     next.confirmed = turn.stacks;
   }
 }
+
+// Laying down a card shares the number of the turn before.
+export const isClaim = (turn: Turn): boolean => turn.move.startsWith("claim");
 
 function standByRecord(next: PlayState): void {
   const standing = next.turns.filter((turn) => turn.legal || turn.kept).at(-1);

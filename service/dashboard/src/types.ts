@@ -11,6 +11,8 @@ export interface Me {
   current: string | null;
 }
 
+export type Extent = [wide: number, deep: number, high: number];
+
 export interface BoardInfo {
   columns: number;
   ranks: number;
@@ -100,6 +102,7 @@ export interface PlayState {
   phase: "setup" | "play" | "over" | "paused";
   t: number;
   next: string | null;
+  may_pass: boolean;
   stacks: Stacks;
   start: Stacks;
   confirmed: Stacks;
@@ -128,6 +131,7 @@ export interface TableInfo {
   rules: Record<string, string | number | boolean>;
   cameras: CameraInfo[];
   cards: boolean;
+  pieces: Record<string, Extent[]>; // how pieces of a colour can lie, the longest first
 }
 
 export interface LegalTurn {

@@ -9,31 +9,39 @@ import { Corners, type CornerPoint, startCorners } from "../parts/corners";
 import { FlatBoard } from "../parts/flat";
 import { Icon } from "../parts/icons";
 import { InviteDialog } from "../parts/invite";
+import { LensStep, PrintOut } from "../parts/lens";
+import { Outcome, type Told, Waiting } from "../parts/outcome";
 import type { CameraInfo, Me, PlayState, Stacks, TableInfo } from "../types";
-
-interface Told {
-  good: boolean;
-  text: string;
-}
 
 export function CamerasPage({ info, state, me }: { info: TableInfo; state: PlayState; me: Me }) {
   const ready = info.cameras.length > 0 && info.cameras.every((camera) => camera.model);
+  const host = me.role === "host";
   return (
     <div class="page wide">
       <h1>{t("cameras.title")}</h1>
       {info.cameras.length === 0 && <p class="hint">{t("source.none")}</p>}
-      {me.role === "host" && <p>{t("cameras.why")}</p>}
+      {host && <p>{t("cameras.why")}</p>}
+      {host && info.cameras.length > 0 && (
+        <details class="card">
+          <summary>{t("lens.title")}</summary>
+          <p class="hint">{t("lens.why")}</p>
+          <PrintOut info={info} />
+          {info.cameras.map((camera) => (
+            <LensStep key={camera.name} info={info} camera={camera} />
+          ))}
+        </details>
+      )}
       <ol class="steps">
         <li>
           <h2>1 · {t("cameras.pose")}</h2>
           <p class="hint">{t("cameras.poseWhy")}</p>
           <div class="cameras">
             {info.cameras.map((camera) => (
-              <OneCamera key={camera.name} info={info} state={state} camera={camera} host={me.role === "host"} />
+              <OneCamera key={camera.name} info={info} state={state} camera={camera} host={host} />
             ))}
           </div>
         </li>
-        {me.role === "host" && info.cameras.length > 0 && (
+        {host && info.cameras.length > 0 && (
           <li>
             <h2>2 · {t("cameras.colours")}</h2>
             <Colours info={info} ready={ready} />
@@ -69,8 +77,10 @@ function OneCamera({ info, state, camera, host }: OneProps) {
   const path = `${sessionPath(info.id)}/cameras/${encodeURIComponent(camera.name)}/pose`;
   const find = (given: CornerPoint[] | null) =>
     run(async () => {
-      setTold(await post<Told>(path, given ? { corners: given } : {}));
-      setCorners(null);
+      setTold(null);
+      const found = await post<Told>(path, given ? { corners: given } : {});
+      setTold(found);
+      setCorners(found.good || given ? null : startCorners(camera.size));
     });
   return (
     <section class="card">
@@ -81,6 +91,7 @@ function OneCamera({ info, state, camera, host }: OneProps) {
         trouble={trouble && trouble !== "back" && !camera.model ? cameraWord(trouble) : undefined}
       >
         {corners && <Corners size={camera.size} points={corners} onMove={setCorners} />}
+        {!camera.model && !corners && <span class="guide" aria-hidden="true" />}
       </CameraPicture>
       {host && (
         <div class="buttons">
@@ -96,7 +107,7 @@ function OneCamera({ info, state, camera, host }: OneProps) {
           ) : (
             <>
               <button type="button" class={camera.model ? "" : "primary"} disabled={busy} onClick={() => find(null)}>
-                {busy ? t("app.loading") : t("cameras.find")}
+                {t("cameras.find")}
               </button>
               <button type="button" disabled={busy} onClick={() => setCorners(startCorners(camera.size))}>
                 {t("cameras.drag")}
@@ -111,22 +122,11 @@ function OneCamera({ info, state, camera, host }: OneProps) {
         </div>
       )}
       {corners && <p class="hint">{t("cameras.dragHow")}</p>}
-      <Result told={told} />
+      {busy && <Waiting text={t("cameras.finding")} />}
+      <Outcome info={info} step="pose" told={told} />
       <Problem text={problem} />
       {invite && <InviteDialog info={info} camera={camera.name} onClose={() => setInvite(false)} />}
     </section>
-  );
-}
-
-function Result({ told }: { told: Told | null }) {
-  return (
-    <div aria-live="polite">
-      {told && (
-        <div class={`alert ${told.good ? "good" : "owed"}`}>
-          <p class="told">{told.text || t(told.good ? "cameras.done" : "cameras.failed")}</p>
-        </div>
-      )}
-    </div>
   );
 }
 
@@ -156,9 +156,10 @@ function Colours({ info, ready }: { info: TableInfo; ready: boolean }) {
         disabled={busy || !ready}
         onClick={() => run(async () => setTold(await post<Told>(path, { stacks })))}
       >
-        {busy ? t("app.loading") : t("cameras.learn")}
+        {t("cameras.learn")}
       </button>
-      <Result told={told} />
+      {busy && <Waiting text={t("cameras.learning")} />}
+      <Outcome info={info} step="colours" told={told} />
       <Problem text={problem} />
     </div>
   );

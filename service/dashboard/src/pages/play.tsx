@@ -3,16 +3,17 @@ import { useMemo, useState } from "preact/hooks";
 import { get, post, sessionPath } from "../api";
 import { t } from "../i18n";
 import { Alerts, cameraWord, openBreach } from "../parts/alerts";
-import { colourName, Problem, useTask } from "../parts/basics";
+import { colourName, playerName, Problem, useTask } from "../parts/basics";
 import { Board3D, type BoardView } from "../parts/board3d";
 import { CameraPicture } from "../parts/camera";
-import { Cards } from "../parts/cards";
+import { Cards, LayDown } from "../parts/cards";
 import { CorrectCell } from "../parts/correct";
 import { FlatBoard } from "../parts/flat";
 import { Icon } from "../parts/icons";
 import { ScoreCards, ScoreHistory } from "../parts/score";
 import { TurnBadge, TurnMove } from "../parts/turn";
 import { usePrefs, setPrefs } from "../prefs";
+import { piecesOf } from "../pieces";
 import { unitsNotIn } from "../state";
 import type { LegalTurn, Me, PlayState, TableInfo } from "../types";
 import { canSpeak } from "../voice";
@@ -31,7 +32,7 @@ export function PlayPage({ info, state, me }: Props) {
   const [legal, setLegal] = useState<string[] | null>(null);
   const [correcting, setCorrecting] = useState(false);
   const [cell, setCell] = useState<string | null>(null);
-  const view = useBoardView(state, legal);
+  const view = useBoardView(info, state, legal);
   const byHand = info.source === "none";
   const onCell = (correcting || byHand) && mayTouch ? setCell : undefined;
   return (
@@ -67,7 +68,12 @@ export function PlayPage({ info, state, me }: Props) {
       </div>
       <div class="side">
         <ScoreCards info={info} state={state} />
-        <Alerts info={info} state={state} mayTouch={mayTouch} />
+        <Alerts
+          info={info}
+          state={state}
+          mayTouch={mayTouch}
+          mayPass={me.role === "host" || (me.role === "player" && me.player === state.next)}
+        />
         <Tools
           info={info}
           state={state}
@@ -82,7 +88,7 @@ export function PlayPage({ info, state, me }: Props) {
             }
           }}
         />
-        {me.role === "player" && info.cards && <Cards info={info} />}
+        {mayTouch && info.cards && (me.role === "player" ? <Cards info={info} /> : <LayDown info={info} />)}
         <TurnList info={info} state={state} />
         <ScoreHistory info={info} state={state} />
       </div>
@@ -101,7 +107,7 @@ export function PlayPage({ info, state, me }: Props) {
   );
 }
 
-function useBoardView(state: PlayState, legal: string[] | null): BoardView {
+function useBoardView(info: TableInfo, state: PlayState, legal: string[] | null): BoardView {
   return useMemo(() => {
     const turns = state.turns.filter((turn) => !turn.taken_back);
     const last = turns.at(-1);
@@ -110,6 +116,7 @@ function useBoardView(state: PlayState, legal: string[] | null): BoardView {
     const changed = last ? unitsNotIn(last.stacks, before) : [];
     return {
       stacks: state.stacks,
+      pieces: piecesOf(info, state.stacks, state.start, state.turns),
       last: breach ? [] : changed,
       illegal: breach ? changed : [],
       legal: legal ?? [],
@@ -214,10 +221,11 @@ function TurnList({ info, state }: { info: TableInfo; state: PlayState }) {
       <h2 id="turns-title">{t("play.turns")}</h2>
       {turns.length === 0 && <p class="hint">{t("play.noTurns")}</p>}
       <ol reversed>
-        {turns.map((turn) => (
-          <li key={`${turn.n}.${turn.t}`} class={turn.taken_back ? "taken-back" : ""}>
+        {turns.map((turn, i) => (
+          <li key={turns.length - i} class={turn.taken_back ? "taken-back" : ""}>
             <a href={`/t/${info.id}/replay?turn=${turn.n}`}>
               <span class="n">{turn.n}</span>
+              <span class="by">{playerName(info, turn.player)}</span>
               <TurnMove info={info} turn={turn} />
               <TurnBadge turn={turn} />
             </a>

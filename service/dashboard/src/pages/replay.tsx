@@ -6,6 +6,7 @@ import { playerName, Problem, useTask } from "../parts/basics";
 import { Board3D } from "../parts/board3d";
 import { Icon } from "../parts/icons";
 import { plainNumber, signed, scoreChange, TurnBadge, TurnMove, turnInWords } from "../parts/turn";
+import { piecesOf } from "../pieces";
 import { unitsNotIn } from "../state";
 import type { BoardScene } from "../three/scene";
 import type { PlayState, TableInfo } from "../types";
@@ -45,7 +46,11 @@ export function ReplayPage({ info, state, at }: { info: TableInfo; state: PlaySt
         .at(-1)?.stacks ?? state.start;
     const changed = turn ? unitsNotIn(stacks, before) : [];
     const bad = turn && !turn.legal;
-    return { stacks, last: bad ? [] : changed, illegal: bad ? changed : [] };
+    const pieces = piecesOf(info, stacks, state.start, [
+      ...turns.slice(0, Math.max(0, shown - 1)).filter((one) => !one.taken_back),
+      ...(turn ? [{ ...turn, taken_back: false }] : []),
+    ]);
+    return { stacks, pieces, last: bad ? [] : changed, illegal: bad ? changed : [] };
   }, [shown, turns, state.start]);
 
   const title = turn ? t("replay.position", { n: turn.n, of: turns.at(-1)?.n ?? 0 }) : t("replay.start");

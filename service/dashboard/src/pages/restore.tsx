@@ -5,20 +5,24 @@ import { t } from "../i18n";
 import { Chip, colourName, Problem, useTask } from "../parts/basics";
 import { Board3D } from "../parts/board3d";
 import { Icon } from "../parts/icons";
-import { type Mark, unitsNotIn } from "../state";
-import type { Me, PlayState, TableInfo } from "../types";
+import { marked, type Piece, piecesOf, unitsOf } from "../pieces";
+import { cellName, unitsNotIn } from "../state";
+import type { Me, PlayState, TableInfo, Turn } from "../types";
 
 export function RestorePage({ info, state, me }: { info: TableInfo; state: PlayState; me: Me }) {
   const highest = Math.max(1, ...Object.values(state.confirmed).map((stack) => stack.length));
   const [level, setLevel] = useState(99);
   const upTo = Math.min(level, highest);
   const [problem, run, busy] = useTask();
-  const missing = useMemo(() => unitsNotIn(state.confirmed, state.stacks), [state.confirmed, state.stacks]);
-  const surplus = useMemo(() => unitsNotIn(state.stacks, state.confirmed), [state.confirmed, state.stacks]);
+  const { confirmed, stacks, start, turns } = state;
+  const awaited = useMemo(() => piecesOf(info, confirmed, start, standing(turns)), [confirmed, turns]);
+  const pieces = useMemo(() => piecesOf(info, stacks, start, turns), [stacks, turns]);
+  const missing = useMemo(() => marked(unitsNotIn(confirmed, stacks), awaited), [awaited, stacks]);
+  const surplus = useMemo(() => marked(unitsNotIn(stacks, confirmed), pieces), [pieces, confirmed]);
   const view = useMemo(() => {
-    const shown = (marks: Mark[]) => marks.filter((mark) => mark.level <= upTo);
-    return { stacks: state.stacks, upTo, missing: shown(missing), surplus: shown(surplus) };
-  }, [state.stacks, state.confirmed, upTo]);
+    const shown = (marks: Piece[]) => marks.filter((mark) => mark.level <= upTo);
+    return { stacks, upTo, pieces, awaited, missing: shown(missing), surplus: shown(surplus) };
+  }, [pieces, awaited, upTo]);
   const act = (what: string) => run(() => post(`${sessionPath(info.id)}/actions`, { do: what }));
   const mayTouch = me.role === "host" || me.role === "player";
   const same = missing.length + surplus.length === 0;
@@ -76,8 +80,21 @@ export function RestorePage({ info, state, me }: { info: TableInfo; state: PlayS
   );
 }
 
+const standing = (turns: Turn[]) => turns.filter((turn) => turn.legal || turn.kept);
 
-function MarkList({ info, title, marks, kind }: { info: TableInfo; title: string; marks: Mark[]; kind: string }) {
+function inWords(info: TableInfo, piece: Piece): string {
+  const { colour, level, cell, extent } = piece;
+  const words = { colour: colourName(info.colours, colour), level };
+  if (extent.every((side) => side === 1)) {
+    return t("restore.unit", { ...words, cell });
+  }
+  const [file, rank] = unitsOf(piece).at(-1)!;
+  const far = cellName(file, rank);
+  const cells = far === cell ? cell : `${cell}–${far}`;
+  return t("restore.piece", { ...words, cells, size: extent.join(" × ") });
+}
+
+function MarkList({ info, title, marks, kind }: { info: TableInfo; title: string; marks: Piece[]; kind: string }) {
   if (!marks.length) {
     return null;
   }
@@ -90,11 +107,7 @@ function MarkList({ info, title, marks, kind }: { info: TableInfo; title: string
         {marks.map((mark) => (
           <li key={`${mark.cell}.${mark.level}`}>
             <Chip colours={info.colours} letter={mark.colour} />{" "}
-            {t("restore.unit", {
-              colour: colourName(info.colours, mark.colour),
-              cell: mark.cell,
-              level: mark.level,
-            })}
+            {inWords(info, mark)}
           </li>
         ))}
       </ul>

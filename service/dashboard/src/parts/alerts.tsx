@@ -23,7 +23,14 @@ export function owedInWords(info: TableInfo, owed: Owed): string[] {
   return [cells.length ? t(`${key}Cells`, { name, cells: listed(cells) }) : t(key, { name })];
 }
 
-export function Alerts({ info, state, mayTouch }: { info: TableInfo; state: PlayState; mayTouch: boolean }) {
+interface AlertsProps {
+  info: TableInfo;
+  state: PlayState;
+  mayTouch: boolean;
+  mayPass: boolean;
+}
+
+export function Alerts({ info, state, mayTouch, mayPass }: AlertsProps) {
   const breach = openBreach(state);
   return (
     <div class="alerts">
@@ -43,6 +50,7 @@ export function Alerts({ info, state, mayTouch }: { info: TableInfo; state: Play
             </ul>
           </section>
         )}
+        {state.may_pass && state.next && <Passing info={info} player={state.next} mine={mayPass} />}
         {state.asks.map((ask) => (
           <Question key={ask.cells.join()} info={info} ask={ask} mayTouch={mayTouch} />
         ))}
@@ -93,7 +101,7 @@ function Breach({ info, turn, mayTouch }: { info: TableInfo; turn: Turn; mayTouc
           </li>
         ))}
       </ul>
-      {mayTouch && (
+      {mayTouch && !turn.final && (
         <>
           <p class="hint">{t("alert.takeBack")}</p>
           <button
@@ -104,6 +112,27 @@ function Breach({ info, turn, mayTouch }: { info: TableInfo; turn: Turn; mayTouc
             {t("alert.keep")}
           </button>
         </>
+      )}
+      <Problem text={problem} />
+    </section>
+  );
+}
+
+// The player to move has nothing to put down, or is asked for his cards: only he can say that he is done.
+function Passing({ info, player, mine }: { info: TableInfo; player: string; mine: boolean }) {
+  const [problem, run, busy] = useTask();
+  const name = playerName(info, player);
+  return (
+    <section class="alert owed">
+      <p>{t(info.cards ? "pass.cards" : "pass.stuck", { name })}</p>
+      {mine && (
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() => run(() => post(`${sessionPath(info.id)}/actions`, { do: "pass" }))}
+        >
+          {t(info.cards ? "pass.noCards" : "pass.pass")}
+        </button>
       )}
       <Problem text={problem} />
     </section>

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../i18n";
 import { usePrefs } from "../prefs";
+import { marked, type Piece, piecesOf } from "../pieces";
 import type { Mark } from "../state";
 import type { BoardScene } from "../three/scene";
 import type { Stacks, TableInfo } from "../types";
@@ -10,6 +11,8 @@ import { Icon } from "./icons";
 
 export interface BoardView {
   stacks: Stacks;
+  pieces?: Piece[]; // those that the stacks are made of
+  awaited?: Piece[]; // those that should stand there
   last?: Mark[];
   illegal?: Mark[];
   legal?: string[];
@@ -56,13 +59,15 @@ export function Board3D({ info, view, onCell, onScene }: Props) {
   }, [id, board.columns, board.ranks]);
 
   useEffect(() => {
+    const pieces = view.pieces ?? piecesOf(info, view.stacks);
     scene.current?.show({
       stacks: view.stacks,
-      last: view.last ?? [],
-      illegal: view.illegal ?? [],
+      pieces,
+      last: marked(view.last ?? [], pieces),
+      illegal: marked(view.illegal ?? [], pieces),
       legal: view.legal ?? [],
-      missing: view.missing ?? [],
-      surplus: view.surplus ?? [],
+      missing: marked(view.missing ?? [], view.awaited ?? []),
+      surplus: marked(view.surplus ?? [], pieces),
       upTo: view.upTo ?? 99,
       patterns,
     });

@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sessionPath, socketAddress } from "../api";
 import { t } from "../i18n";
-import { cellOutline } from "../projection";
+import { marked, piecesOf } from "../pieces";
+import { cellOutline, pieceFace, pieceOutline } from "../projection";
 import { cellName } from "../state";
 import type { CameraInfo, TableInfo } from "../types";
 import { rgb } from "./basics";
@@ -16,10 +17,11 @@ interface Props {
   view: BoardView;
   trouble?: string | undefined;
   onCell?: ((cell: string) => void) | undefined;
+  bare?: boolean; // nothing is drawn over the picture
   children?: ComponentChildren;
 }
 
-export function CameraPicture({ info, camera, view, trouble, onCell, children }: Props) {
+export function CameraPicture({ info, camera, view, trouble, onCell, bare, children }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const seen = useFrames(info.id, camera.name, canvas);
   const [width, height] = camera.size;
@@ -27,7 +29,7 @@ export function CameraPicture({ info, camera, view, trouble, onCell, children }:
     <figure class="camera">
       <div class="picture" style={{ aspectRatio: `${width} / ${height}` }}>
         <canvas ref={canvas} width={width} height={height} role="img" aria-label={t("camera.picture", { camera: camera.name })} />
-        {camera.model && <Overlay info={info} camera={camera} view={view} onCell={onCell} />}
+        {camera.model && !bare && <Overlay info={info} camera={camera} view={view} onCell={onCell} />}
         {children}
         {!seen && <p class="hint centre">{t("camera.none")}</p>}
       </div>
@@ -88,10 +90,7 @@ function Overlay({ info, camera, view, onCell }: Props) {
   const model = camera.model!;
   const { board } = info;
   const [width, height] = camera.size;
-  const outline = (cell: string, level: number) => {
-    const file = cell.charCodeAt(0) - 97;
-    return cellOutline(model, board, file, Number(cell.slice(1)) - 1, level) ?? undefined;
-  };
+  const pieces = view.pieces ?? piecesOf(info, view.stacks);
   const names = Array.from({ length: board.columns * board.ranks }, (_, i) =>
     cellName(i % board.columns, Math.floor(i / board.columns)),
   );
@@ -99,31 +98,39 @@ function Overlay({ info, camera, view, onCell }: Props) {
     <svg class="overlay" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       <Patterns />
       {names.map((name) => (
-        <polygon key={name} class="cell-line" points={outline(name, 0)} onClick={() => onCell?.(name)} />
-      ))}
-      {Object.entries(view.stacks).map(([name, stack]) => (
         <polygon
           key={name}
-          class="read-line"
-          stroke={rgb(info.colours[stack.slice(-1)])}
-          points={outline(name, stack.length)}
+          class="cell-line"
+          points={cellOutline(model, board, name, 0) ?? undefined}
           onClick={() => onCell?.(name)}
         />
       ))}
-      {(view.legal ?? []).map((name) => (
-        <polygon key={name} class="legal-line" points={outline(name, view.stacks[name]?.length ?? 0)} />
-      ))}
-      {(view.last ?? []).map((mark) => (
-        <polygon key={`${mark.cell}.${mark.level}`} class="last-line" points={outline(mark.cell, mark.level)} />
-      ))}
-      {(view.illegal ?? []).map((mark) => (
+      {pieces.map((piece) => (
         <polygon
-          key={`${mark.cell}.${mark.level}`}
-          class="illegal-line"
-          fill="url(#flat-hatch)"
-          points={outline(mark.cell, mark.level)}
+          key={`${piece.cell}.${piece.level}`}
+          class="read-line"
+          stroke={rgb(info.colours[piece.colour])}
+          points={pieceFace(model, board, piece) ?? undefined}
+          onClick={() => onCell?.(piece.cell)}
         />
       ))}
+      {(view.legal ?? []).map((name) => (
+        <polygon
+          key={name}
+          class="legal-line"
+          points={cellOutline(model, board, name, view.stacks[name]?.length ?? 0) ?? undefined}
+        />
+      ))}
+      {(["last", "illegal"] as const).flatMap((kind) =>
+        marked(view[kind] ?? [], pieces).map((piece) => (
+          <polygon
+            key={`${kind}.${piece.cell}.${piece.level}`}
+            class={`${kind}-line`}
+            {...(kind === "illegal" && { fill: "url(#flat-hatch)" })}
+            points={pieceOutline(model, board, piece) ?? undefined}
+          />
+        )),
+      )}
     </svg>
   );
 }

@@ -2,7 +2,8 @@
 import { useRef } from "preact/hooks";
 import { t } from "../i18n";
 import { usePrefs } from "../prefs";
-import { cellName } from "../state";
+import { marked, type Piece, piecesOf, unitsOf } from "../pieces";
+import { cellName, cellOf, type Mark } from "../state";
 import type { TableInfo } from "../types";
 import { colourName, isBright, rgb } from "./basics";
 import type { BoardView } from "./board3d";
@@ -21,12 +22,10 @@ export function FlatBoard({ info, view, onCell }: Props) {
   const rows = wall ? levels : ranks;
   const grid = useRef<SVGSVGElement>(null);
   const { patterns } = usePrefs();
-  const letters = Object.keys(info.colours);
   const upTo = view.upTo ?? 99;
-  const illegal = new Set((view.illegal ?? []).map((mark) => mark.cell));
-  const last = new Set((view.last ?? []).map((mark) => mark.cell));
-  const missing = new Set((view.missing ?? []).map((mark) => mark.cell));
-  const surplus = new Set((view.surplus ?? []).map((mark) => mark.cell));
+  const at = (marks: Mark[] = []) => new Set(marks.flatMap((mark) => placesOf(mark, wall)));
+  const illegal = at([...(view.illegal ?? []), ...(view.surplus ?? [])]);
+  const missing = at(view.missing);
   const legal = new Set(view.legal ?? []);
 
   const move = (event: KeyboardEvent, file: number, row: number) => {
@@ -39,23 +38,28 @@ export function FlatBoard({ info, view, onCell }: Props) {
     grid.current?.querySelector<SVGElement>(`[data-at="${file + dx},${row + dy}"]`)?.focus();
   };
 
+  // The lowest pieces first: what stands on them covers them.
+  const pieces = (view.pieces ?? piecesOf(info, view.stacks)).filter((piece) => piece.level <= upTo);
+  const places = [];
   const cells = [];
   for (let row = rows - 1; row >= 0; row--) {
     for (let file = 0; file < columns; file++) {
       const name = cellName(file, wall ? 0 : row);
+      const spot = `${file},${row}`;
       const stack = (view.stacks[name] ?? "").slice(0, upTo);
       const top = wall ? (stack[row] ?? "") : stack.slice(-1);
       const shown = top === "." ? "" : top;
       const x = file * SIDE;
       const y = (rows - 1 - row) * SIDE;
+      places.push(<rect key={`${x},${y}`} class="place" x={x + 1} y={y + 1} width={SIDE - 2} height={SIDE - 2} rx={5} />);
       const words = stack
         ? [...stack].map((letter) => (letter === "." ? "–" : colourName(info.colours, letter))).join(", ")
         : t("board.empty");
       cells.push(
         // biome-ignore lint/a11y: an SVG group that acts as a button
         <g
-          key={`${file},${row}`}
-          data-at={`${file},${row}`}
+          key={spot}
+          data-at={spot}
           role={onCell ? "button" : "img"}
           tabindex={onCell ? 0 : undefined}
           aria-label={t("board.cell", { cell: name, stack: words })}
@@ -70,36 +74,22 @@ export function FlatBoard({ info, view, onCell }: Props) {
             move(event, file, row);
           }}
         >
-          <rect class="place" x={1} y={1} width={SIDE - 2} height={SIDE - 2} rx={5} />
+          <rect class="hit" x={1} y={1} width={SIDE - 2} height={SIDE - 2} rx={5} />
           {shown && (
-            <>
-              <rect x={3} y={3} width={SIDE - 6} height={SIDE - 6} rx={4} fill={rgb(info.colours[shown])} />
-              {patterns && letters.indexOf(shown) > 0 && (
-                <rect
-                  x={3}
-                  y={3}
-                  width={SIDE - 6}
-                  height={SIDE - 6}
-                  rx={4}
-                  fill={`url(#flat-${Math.min(letters.indexOf(shown), 5)}${isBright(info.colours[shown]) ? "b" : "d"})`}
-                />
-              )}
-              <text
-                x={SIDE / 2}
-                y={SIDE / 2 + 6}
-                text-anchor="middle"
-                fill={isBright(info.colours[shown]) ? "#1b1206" : "#fff"}
-              >
-                {wall || stack.length < 2 ? shown : `${shown}${stack.length}`}
-              </text>
-            </>
+            <text
+              x={SIDE / 2}
+              y={SIDE / 2 + 6}
+              text-anchor="middle"
+              fill={isBright(info.colours[shown]) ? "#1b1206" : "#fff"}
+            >
+              {wall || stack.length < 2 ? shown : `${shown}${stack.length}`}
+            </text>
           )}
-          {(illegal.has(name) || surplus.has(name)) && (
+          {illegal.has(spot) && (
             <rect class="mark-illegal" x={1} y={1} width={SIDE - 2} height={SIDE - 2} rx={5} fill="url(#flat-hatch)" />
           )}
-          {missing.has(name) && <rect class="mark-missing" x={4} y={4} width={SIDE - 8} height={SIDE - 8} rx={4} />}
-          {last.has(name) && <rect class="mark-last" x={1.5} y={1.5} width={SIDE - 3} height={SIDE - 3} rx={5} />}
-          {legal.has(name) && <circle class="mark-legal" cx={SIDE / 2} cy={SIDE / 2} r={8} />}
+          {missing.has(spot) && <rect class="mark-missing" x={4} y={4} width={SIDE - 8} height={SIDE - 8} rx={4} />}
+          {legal.has(name) && (!wall || row === stack.length) && <circle class="mark-legal" cx={SIDE / 2} cy={SIDE / 2} r={8} />}
         </g>,
       );
     }
@@ -114,7 +104,14 @@ export function FlatBoard({ info, view, onCell }: Props) {
       aria-label={t("board.flat")}
     >
       <Patterns />
+      {places}
+      {pieces.map((piece) => (
+        <FlatPiece key={`${piece.cell}.${piece.level}`} info={info} piece={piece} rows={rows} patterns={patterns} />
+      ))}
       {cells}
+      {marked(view.last ?? [], pieces).map((piece) => (
+        <rect key={`${piece.cell}.${piece.level}`} class="mark-last" {...placeOf(info, piece, rows, 1.5)} />
+      ))}
       {files.map((file, i) => (
         <text key={file} class="edge" x={(i + 0.5) * SIDE} y={rows * SIDE + 20} text-anchor="middle">
           {file}
@@ -126,6 +123,45 @@ export function FlatBoard({ info, view, onCell }: Props) {
         </text>
       ))}
     </svg>
+  );
+}
+
+// The places of the grid that a mark covers: cells from above, cells and levels of a wall.
+function placesOf(mark: Mark | Piece, wall: boolean): string[] {
+  const units = unitsOf({ extent: [1, 1, 1], ...mark });
+  return units.map(([file, rank, level]) => (wall ? `${file},${level - 1}` : `${file},${rank}`));
+}
+
+interface PieceProps {
+  info: TableInfo;
+  piece: Piece;
+  rows: number;
+  patterns: boolean;
+}
+
+// Where a whole piece is drawn, from above or, of a wall, from the front.
+function placeOf(info: TableInfo, { cell, level, extent }: Piece, rows: number, air: number) {
+  const { file, rank } = cellOf(cell);
+  const [bottom, high] = info.board.ranks === 1 ? [level - 1, extent[2]] : [rank, extent[1]];
+  return {
+    x: file * SIDE + air,
+    y: (rows - bottom - high) * SIDE + air,
+    width: extent[0] * SIDE - 2 * air,
+    height: high * SIDE - 2 * air,
+    rx: 4,
+  };
+}
+
+function FlatPiece({ info, piece, rows, patterns }: PieceProps) {
+  const { colour } = piece;
+  const place = placeOf(info, piece, rows, 3);
+  const index = Object.keys(info.colours).indexOf(colour);
+  const ink = isBright(info.colours[colour]) ? "b" : "d";
+  return (
+    <g class="piece">
+      <rect {...place} fill={rgb(info.colours[colour])} />
+      {patterns && index > 0 && <rect {...place} fill={`url(#flat-${Math.min(index, 5)}${ink})`} />}
+    </g>
   );
 }
 

@@ -66,8 +66,8 @@ export function ScoreHistory({ info, state }: { info: TableInfo; state: PlayStat
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ turn, change }) => (
-              <tr key={turn.n}>
+            {rows.map(({ turn, change }, i) => (
+              <tr key={rows.length - i}>
                 <th scope="row">
                   {turn.n}. <TurnMove info={info} turn={turn} />
                 </th>

@@ -1,8 +1,9 @@
 // A turn in words and chips, the same in the list, in alerts and in speech.
 import { listed, t } from "../i18n";
-import { changesOf } from "../state";
+import { changesOf, isClaim } from "../state";
 import type { TableInfo, Turn } from "../types";
 import { Chip, colourName, playerName } from "./basics";
+import { SmallCard } from "./cards";
 
 export function turnInWords(info: TableInfo, turn: Turn): string {
   if (turn.move === "pass") {
@@ -26,6 +27,13 @@ export function turnInWords(info: TableInfo, turn: Turn): string {
 }
 
 export function TurnMove({ info, turn }: { info: TableInfo; turn: Turn }) {
+  if (isClaim(turn)) {
+    return (
+      <span class="move">
+        {t("turn.card")} <SmallCard info={info} card={turn.move.slice(6)} />
+      </span>
+    );
+  }
   const changes = changesOf(turn.move);
   if (!changes.length) {
     return <span>{turnInWords(info, turn)}</span>;

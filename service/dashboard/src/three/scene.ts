@@ -1,7 +1,9 @@
 // The 3D board: pieces as they stand, with marks; drawn only when something changes.
 import {
   AmbientLight,
+  BackSide,
   BoxGeometry,
+  type BufferGeometry,
   Color,
   DirectionalLight,
   EdgesGeometry,
@@ -27,17 +29,19 @@ import {
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { RoundedBoxGeometry } from "three/addons/geometries/RoundedBoxGeometry.js";
-import { cellName, cellOf, type Mark } from "../state";
-import type { BoardInfo, ColourInfo, Stacks } from "../types";
+import { type Piece, cellsOf } from "../pieces";
+import { cellName, cellOf } from "../state";
+import type { BoardInfo, ColourInfo, Extent, Stacks } from "../types";
 import { hatchTexture, labelTexture, patternTexture, woodTexture } from "./textures";
 
 export interface View {
   stacks: Stacks;
-  last: Mark[];
-  illegal: Mark[];
+  pieces: Piece[];
+  last: Piece[];
+  illegal: Piece[];
   legal: string[];
-  missing: Mark[];
-  surplus: Mark[];
+  missing: Piece[];
+  surplus: Piece[];
   patterns: boolean;
   upTo: number;
 }
@@ -51,9 +55,9 @@ export class BoardScene {
   private readonly controls: OrbitControls;
   private readonly pieces = new Group();
   private readonly marks = new Group();
-  private readonly cubes = new Map<string, Mesh>();
+  private readonly standing = new Map<string, Mesh>();
   private readonly materials = new Map<string, MeshStandardMaterial>();
-  private readonly piece: RoundedBoxGeometry;
+  private readonly boxes = new Map<string, RoundedBoxGeometry>();
   private readonly hatch = hatchTexture();
   private readonly size: { x: number; y: number; z: number };
   private readonly watcher: ResizeObserver;
@@ -79,8 +83,6 @@ export class BoardScene {
     this.renderer.shadowMap.type = PCFShadowMap;
     this.renderer.domElement.setAttribute("aria-hidden", "true");
     host.append(this.renderer.domElement);
-    const edge = Math.min(...unit);
-    this.piece = new RoundedBoxGeometry(unit[0], unit[2], unit[1], 3, edge * 0.08);
     this.light();
     this.table();
     this.scene.add(this.pieces, this.marks);
@@ -143,7 +145,7 @@ export class BoardScene {
         const [x, z] = this.at(file, rank);
         place.position.set(x, 0.05, z);
         place.receiveShadow = true;
-        place.name = cellName(file, rank);
+        place.userData = { cells: [cellName(file, rank)] };
         this.scene.add(place);
       }
     }
@@ -171,10 +173,29 @@ export class BoardScene {
     return [(file + 0.5) * pitch - this.size.x / 2, this.size.y / 2 - (rank + 0.5) * pitch];
   }
 
-  private spot(mark: { cell: string; level: number }): Vector3 {
-    const { file, rank } = cellOf(mark.cell);
-    const [x, z] = this.at(file, rank);
-    return new Vector3(x, (mark.level - 0.5) * this.board.unit_mm[2], z);
+  // Where the middle of a piece is.
+  private spot({ cell, level, extent }: Piece): Vector3 {
+    const { file, rank } = cellOf(cell);
+    const [x, z] = this.at(file + (extent[0] - 1) / 2, rank + (extent[1] - 1) / 2);
+    return new Vector3(x, (level - 1 + extent[2] / 2) * this.board.unit_mm[2], z);
+  }
+
+  // How long a piece is: whole units, and the gaps between the cells that it covers.
+  private lengths([wide, deep, high]: Extent): { x: number; y: number; z: number } {
+    const { pitch_mm: pitch, unit_mm: unit } = this.board;
+    return { x: (wide - 1) * pitch + unit[0], y: high * unit[2], z: (deep - 1) * pitch + unit[1] };
+  }
+
+  private box(extent: Extent): RoundedBoxGeometry {
+    const key = extent.join();
+    let box = this.boxes.get(key);
+    if (!box) {
+      const { x, y, z } = this.lengths(extent);
+      box = new RoundedBoxGeometry(x, y, z, 3, Math.min(...this.board.unit_mm) * 0.08);
+      evenPattern(box, { x, y, z }, Math.max(...this.board.unit_mm));
+      this.boxes.set(key, box);
+    }
+    return box;
   }
 
   private material(letter: string, patterns: boolean): MeshStandardMaterial {
@@ -210,10 +231,10 @@ export class BoardScene {
   }
 
   private clearPieces(): void {
-    for (const mesh of this.cubes.values()) {
+    for (const mesh of this.standing.values()) {
       this.pieces.remove(mesh);
     }
-    this.cubes.clear();
+    this.standing.clear();
     this.drops = [];
     for (const material of this.materials.values()) {
       material.map?.dispose();
@@ -223,36 +244,34 @@ export class BoardScene {
   }
 
   private place(view: View): void {
-    const wanted = new Map<string, { mark: Mark }>();
-    for (const [cell, stack] of Object.entries(view.stacks)) {
-      [...stack].forEach((colour, i) => {
-        if (colour !== "." && i < view.upTo) {
-          wanted.set(`${cell}.${i + 1}.${colour}`, { mark: { cell, level: i + 1, colour } });
-        }
-      });
+    const wanted = new Map<string, Piece>();
+    for (const piece of view.pieces) {
+      if (piece.level <= view.upTo) {
+        wanted.set(`${piece.cell}.${piece.level}.${piece.extent.join("x")}.${piece.colour}`, piece);
+      }
     }
-    for (const [key, mesh] of this.cubes) {
+    for (const [key, mesh] of this.standing) {
       if (!wanted.has(key)) {
         this.pieces.remove(mesh);
-        this.cubes.delete(key);
+        this.standing.delete(key);
         this.drops = this.drops.filter((drop) => drop.mesh !== mesh);
       }
     }
-    const animate = this.cubes.size > 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    for (const [key, { mark }] of wanted) {
-      if (this.cubes.has(key)) {
+    const animate = this.standing.size > 0 && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    for (const [key, piece] of wanted) {
+      if (this.standing.has(key)) {
         continue;
       }
-      const mesh = new Mesh(this.piece, this.material(mark.colour, view.patterns));
+      const mesh = new Mesh(this.box(piece.extent), this.material(piece.colour, view.patterns));
       mesh.castShadow = mesh.receiveShadow = true;
-      mesh.name = mark.cell;
-      mesh.position.copy(this.spot(mark));
+      mesh.userData = { cells: cellsOf(piece) };
+      mesh.position.copy(this.spot(piece));
       if (animate) {
         const to = mesh.position.y;
         mesh.position.y = to + this.board.unit_mm[2] * 2;
         this.drops.push({ mesh, from: mesh.position.y, to, since: performance.now() });
       }
-      this.cubes.set(key, mesh);
+      this.standing.set(key, mesh);
       this.pieces.add(mesh);
     }
   }
@@ -262,12 +281,12 @@ export class BoardScene {
       this.marks.remove(child);
     }
     for (const mark of view.last) {
-      this.frame(mark, 0xffffff, false, 1.04);
-      this.frame(mark, 0x0b8f7e, false, 1.09);
+      this.frame(mark, 0xffffff, false, 1.01);
+      this.halo(mark, 0x14b8a0);
     }
     for (const mark of [...view.illegal, ...view.surplus]) {
       this.hatched(mark);
-      this.frame(mark, 0xd61f1f, false, 1.1);
+      this.halo(mark, 0xd61f1f);
     }
     for (const mark of view.missing) {
       this.ghost(mark);
@@ -278,38 +297,53 @@ export class BoardScene {
     }
   }
 
-  private frame(mark: Mark, colour: number, dashed: boolean, grow: number): void {
-    const unit = this.board.unit_mm;
-    const box = new EdgesGeometry(new BoxGeometry(unit[0] * grow, unit[2] * grow, unit[1] * grow));
+  private frame(piece: Piece, colour: number, dashed: boolean, grow: number): void {
+    const unit = this.board.unit_mm[0];
+    const { x, y, z } = this.lengths(piece.extent);
+    const air = unit * (grow - 1);
+    const box = new EdgesGeometry(new BoxGeometry(x + air, y + air, z + air));
     const material = dashed
-      ? new LineDashedMaterial({ color: colour, dashSize: unit[0] * 0.14, gapSize: unit[0] * 0.09 })
+      ? new LineDashedMaterial({ color: colour, dashSize: unit * 0.14, gapSize: unit * 0.09 })
       : new LineBasicMaterial({ color: colour });
     const lines = new LineSegments(box, material);
     lines.computeLineDistances();
-    lines.position.copy(this.spot(mark));
+    lines.position.copy(this.spot(piece));
     this.marks.add(lines);
   }
 
-  private hatched(mark: Mark): void {
-    const unit = this.board.unit_mm;
-    const material = new MeshBasicMaterial({ map: this.hatch, transparent: true, depthWrite: false });
-    const mesh = new Mesh(new BoxGeometry(unit[0] * 1.05, unit[2] * 1.05, unit[1] * 1.05), material);
-    mesh.position.copy(this.spot(mark));
-    mesh.name = mark.cell;
+  // A rim around what one sees of a piece: the inside of a box that is a little larger.
+  private halo(piece: Piece, colour: number): void {
+    const { x, y, z } = this.lengths(piece.extent);
+    const air = this.board.unit_mm[0] * 0.16;
+    const material = new MeshBasicMaterial({ color: colour, side: BackSide });
+    const mesh = new Mesh(new BoxGeometry(x + air, y + air, z + air), material);
+    mesh.position.copy(this.spot(piece));
     this.marks.add(mesh);
   }
 
-  private ghost(mark: Mark): void {
-    const rgb = this.colours[mark.colour]?.rgb ?? [150, 150, 150];
+  private hatched(piece: Piece): void {
+    const { x, y, z } = this.lengths(piece.extent);
+    const air = this.board.unit_mm[0] * 0.05;
+    const box = new BoxGeometry(x + air, y + air, z + air);
+    evenPattern(box, { x, y, z }, Math.max(...this.board.unit_mm));
+    const material = new MeshBasicMaterial({ map: this.hatch, transparent: true, depthWrite: false });
+    const mesh = new Mesh(box, material);
+    mesh.position.copy(this.spot(piece));
+    mesh.userData = { cells: cellsOf(piece) };
+    this.marks.add(mesh);
+  }
+
+  private ghost(piece: Piece): void {
+    const rgb = this.colours[piece.colour]?.rgb ?? [150, 150, 150];
     const material = new MeshBasicMaterial({
       color: new Color().setRGB(rgb[0] / 255, rgb[1] / 255, rgb[2] / 255, SRGBColorSpace),
       transparent: true,
       opacity: 0.35,
       depthWrite: false,
     });
-    const mesh = new Mesh(this.piece, material);
-    mesh.position.copy(this.spot(mark));
-    mesh.name = mark.cell;
+    const mesh = new Mesh(this.box(piece.extent), material);
+    mesh.position.copy(this.spot(piece));
+    mesh.userData = { cells: cellsOf(piece) };
     this.marks.add(mesh);
   }
 
@@ -327,7 +361,7 @@ export class BoardScene {
       );
       mesh.rotation.x = -Math.PI / 2;
       mesh.position.set(x, height * this.board.unit_mm[2] + lift, z);
-      mesh.name = cell;
+      mesh.userData = { cells: [cell] };
       this.marks.add(mesh);
     }
   }
@@ -348,11 +382,24 @@ export class BoardScene {
     );
     const ray = new Raycaster();
     ray.setFromCamera(point, this.camera);
-    const hit = ray.intersectObjects(this.scene.children, true).find((one) => /^[a-z]\d+$/.test(one.object.name));
-    if (hit) {
-      this.onCell(hit.object.name);
+    for (const { object, point: where } of ray.intersectObjects(this.scene.children, true)) {
+      const cells = (object.userData.cells ?? []) as string[];
+      if (cells.length) {
+        this.onCell(this.nearest(cells, where));
+        return;
+      }
     }
   };
+
+  // Of the cells under a longer piece the one that was tapped.
+  private nearest(cells: string[], where: Vector3): string {
+    const far = (cell: string) => {
+      const { file, rank } = cellOf(cell);
+      const [x, z] = this.at(file, rank);
+      return Math.hypot(where.x - x, where.z - z);
+    };
+    return cells.reduce((best, cell) => (far(cell) < far(best) ? cell : best));
+  }
 
   // The camera's place from which everything is in the picture, found by trying.
   reset(): void {
@@ -382,10 +429,20 @@ export class BoardScene {
         return Math.abs(seen.x) < 0.97 && Math.abs(seen.y) < 0.95;
       });
     };
-    let [near, far] = [pitch, 5000];
-    for (let i = 0; i < 24; i++) {
-      const middle = (near + far) / 2;
-      [near, far] = fits(middle) ? [near, middle] : [middle, far];
+    let far = 0;
+    for (let round = 0; round < 3; round++) {
+      let near = pitch;
+      far = 5000;
+      for (let i = 0; i < 22; i++) {
+        const middle = (near + far) / 2;
+        [near, far] = fits(middle) ? [near, middle] : [middle, far];
+      }
+      fits(far);
+      // As much room above as below; sideways the board turns about its own middle.
+      const heights = corners.map((corner) => corner.clone().project(this.camera).y);
+      const off = (Math.max(...heights) + Math.min(...heights)) / 2;
+      const up = new Vector3(0, 1, 0).applyQuaternion(this.camera.quaternion);
+      this.controls.target.y += (off * far * Math.tan((this.camera.fov / 360) * Math.PI)) / Math.max(0.3, up.y);
     }
     fits(far);
     this.controls.minDistance = far * 0.35;
@@ -469,5 +526,19 @@ export class BoardScene {
     });
     this.renderer.dispose();
     this.renderer.domElement.remove();
+  }
+}
+
+// Repeats the pattern with every unit of length, so that it is as large on a long piece as on a cube.
+function evenPattern(box: BufferGeometry, size: { x: number; y: number; z: number }, unit: number): void {
+  const { position, normal, uv } = box.attributes;
+  if (!position || !normal || !uv) {
+    return;
+  }
+  for (let i = 0; i < uv.count; i++) {
+    const [nx, ny, nz] = [normal.getX(i), normal.getY(i), normal.getZ(i)].map(Math.abs) as [number, number, number];
+    const [x, y, z] = [position.getX(i) + size.x / 2, position.getY(i) + size.y / 2, position.getZ(i) + size.z / 2];
+    const [u, v] = nx > ny && nx > nz ? [z, y] : ny > nz ? [x, z] : [x, y];
+    uv.setXY(i, u / unit, v / unit);
   }
 }

@@ -9,13 +9,14 @@ function texture(side: number, paint: (pen: CanvasRenderingContext2D) => void): 
     paint(pen);
   }
   const made = new CanvasTexture(canvas);
+  made.wrapS = made.wrapT = RepeatWrapping;
   made.colorSpace = SRGBColorSpace;
   made.anisotropy = 4;
   return made;
 }
 
 export function woodTexture(): CanvasTexture {
-  const made = texture(512, (pen) => {
+  return texture(512, (pen) => {
     pen.fillStyle = "#a98459";
     pen.fillRect(0, 0, 512, 512);
     // A fixed sequence instead of chance: the same wood at every visit.
@@ -29,8 +30,6 @@ export function woodTexture(): CanvasTexture {
       pen.stroke();
     }
   });
-  made.wrapS = made.wrapT = RepeatWrapping;
-  return made;
 }
 
 // Each colour has its own pattern: plain, stripes, dots, crosses, rings, waves.
