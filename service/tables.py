@@ -6,6 +6,7 @@ from calibration import store
 from calibration.scene import CameraPlace
 from service.api.context import Server
 from service.camera_follower import CameraFollower, Eye, view_of
+from service.camera_settings import settings_of
 from service.follower import CameraView
 from service.inputs import Json
 from service.phones import PhoneCamera
@@ -13,9 +14,9 @@ from service.pipeline import is_turned
 from service.table import Table
 from service.table_eyes import table_reader
 from service.table_folder import read_table
+from service.virtual_plays import virtual_cameras
 from vision.frame import Source
 from vision.sources import open_source
-from vision.virtual.live import virtual_sources
 
 _UNKNOWN_SIZE = (1280, 720)
 
@@ -58,14 +59,14 @@ def table_follower(server: Server, session: str, folder: Path, table: Table) -> 
 
 def _virtual_plays(folder: Path, table: Table) -> dict[str, Source]:
     """The virtual cameras; all that show the same play share its table."""
-    files = {
-        str(place.source).removeprefix("virtual:")
-        for place in table.scene.cameras.values()
-        if str(place.source).startswith("virtual:")
-    }
+    files: dict[str, list[str]] = {}
+    for name, place in table.scene.cameras.items():
+        kind, _, file = str(place.source).partition(":")
+        if kind == "virtual":
+            files.setdefault(file, []).append(name)
     found: dict[str, Source] = {}
-    for file in files:
-        found.update(virtual_sources(folder / file))
+    for file, cameras in files.items():
+        found.update(virtual_cameras(folder, file, cameras))
     return found
 
 
@@ -74,7 +75,7 @@ def _source(server: Server, session: str, folder: Path, place: CameraPlace) -> S
     if text == "phone":
         phone = server.phones.setdefault((session, place.name), PhoneCamera(place.name))
         return phone.source()
-    return open_source(place.name, text, folder=folder)
+    return open_source(place.name, text, folder=folder, settings=settings_of(folder, place))
 
 
 def _kind(place: CameraPlace) -> str:

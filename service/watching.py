@@ -9,8 +9,10 @@ from calibration.cv import upright
 from calibration.scene import CameraPlace
 from rules.errors import UnknownName
 from rules.events import Event
+from service.camera_settings import settings_of
 from service.pipeline import Pipeline, camera_event
 from service.table_reader import TableError
+from service.virtual_plays import is_game, virtual_cameras
 from vision.errors import SourceError
 from vision.frame import Frame, Recorded, Source
 from vision.pairing import moments
@@ -18,7 +20,6 @@ from vision.seen import CameraNote
 from vision.sources import LiveSource, open_source
 from vision.sources.files import RECORDING
 from vision.sources.recording import Recorder, recorded_cameras
-from vision.virtual.live import virtual_sources
 
 _IDLE_S = 0.01
 _FASTEST_S = 1 / 20  # live frames are looked at no more often than this
@@ -56,7 +57,7 @@ def wanted_sources(
 def _absolute(source: str) -> str:
     """Files count from where the user stands; those that a table names count from its folder."""
     kind, colon, rest = source.partition(":")
-    if kind == "virtual" and colon:
+    if kind == "virtual" and colon and not is_game(Path(), rest):
         return f"virtual:{Path(rest).resolve()}"
     return str(Path(source).resolve()) if Path(source).exists() else source
 
@@ -79,13 +80,21 @@ def open_cameras(
         if text.startswith("virtual:"):
             file = text.removeprefix("virtual:")
             if file not in plays:
-                plays[file] = virtual_sources(folder / file)
+                together = [camera for camera, other in wanted.items() if other == source]
+                plays[file] = virtual_cameras(folder, file, together)
             if name not in plays[file]:
                 known = ", ".join(plays[file])
                 raise SourceError(f"the virtual table has no camera {name!r}; it has {known}")
             opened[name] = plays[file][name]
         else:
-            opened[name] = open_source(name, source, folder=folder, offset_s=cameras[name].offset_s)
+            place = cameras[name]
+            opened[name] = open_source(
+                name,
+                source,
+                folder=folder,
+                offset_s=place.offset_s,
+                settings=settings_of(folder, place),
+            )
     return opened
 
 
