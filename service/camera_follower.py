@@ -82,6 +82,14 @@ class CameraFollower:
     def picture(self, camera: str) -> Picture | None:
         return self._pictures.get(camera)
 
+    def settle(self) -> dict[str, dict[str, float]]:
+        """Locks exposure, white balance and focus of every device, and tells them by camera."""
+        return {
+            name: eye.source.settle()
+            for name, eye in self._eyes.items()
+            if isinstance(eye.source, LiveSource)
+        }
+
     def believe(self, stacks: Stacks) -> None:
         self._believed = stacks
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import cv2
@@ -14,17 +14,26 @@ from calibration.scene import CameraPlace
 from rules.errors import UnknownName
 from service.table_reader import TableError
 from vision.errors import NoPicture, SourceError
+from vision.frame import Frame, Source
 from vision.health import shows_nothing
-from vision.sources import open_source
+from vision.sources import LiveSource, open_source
 
 _FAULTS = {"dark": "dark", "covered": "of one colour, as of a covered lens"}
 PATIENCE_S = 8.0  # a device that wakes up and adjusts to the light
+SETTLING_S = 2.0  # until exposure and white balance have found their values
 
 
 def camera_pictures(
-    words: Sequence[str], cameras: Mapping[str, CameraPlace], folder: Path
+    words: Sequence[str],
+    cameras: Mapping[str, CameraPlace],
+    folder: Path,
+    take: Callable[[CameraPlace, Path], Image] | None = None,
 ) -> dict[str, Image]:
-    """The upright pictures of `overhead=a.jpg side`; raises KiebitzError."""
+    """The upright pictures of `overhead=a.jpg side`; raises KiebitzError.
+
+    `take` takes one from the camera itself where no file is named.
+    """
+    take = take or take_picture
     pictures: dict[str, Image] = {}
     for word in words:
         name, equals, file = word.partition("=")
@@ -35,7 +44,7 @@ def camera_pictures(
         if equals and not file:
             raise TableError(f"{word!r} names no picture; give {name}=IMAGE, or {name} alone")
         place = cameras[name]
-        taken = read_image(Path(file)) if equals else take_picture(place, folder)
+        taken = read_image(Path(file)) if equals else take(place, folder)
         pictures[name] = upright(taken, place.rotate)
     if not pictures:
         known = " ".join(f"{name}=IMAGE" for name in cameras)
@@ -45,20 +54,53 @@ def camera_pictures(
 
 def take_picture(place: CameraPlace, folder: Path) -> Image:
     """A fresh picture of a camera's own source; raises SourceError."""
+    source = _opened(place, folder)
+    try:
+        return _fresh(place, source)
+    finally:
+        source.close()
+
+
+def take_settled_picture(place: CameraPlace, folder: Path) -> tuple[Image, dict[str, float]]:
+    """A picture after exposure, white balance and focus were locked, and what they were locked to.
+
+    What the camera refuses to lock is said; a source without such settings gives its picture.
+    """
+    source = _opened(place, folder)
+    try:
+        image = _fresh(place, source)
+        if not isinstance(source, LiveSource) or not source.settles:
+            return image, {}
+        time.sleep(SETTLING_S)
+        chosen = source.settle()
+        image = _fresh(place, source, newer_than=source.latest())
+        for change in source.changes():
+            if change.state == "refused":
+                sys.stderr.write(
+                    f"{change.say}; in changing light its colours may be misread, so lock it "
+                    "with the camera's own program if it has one\n"
+                )
+        return image, chosen
+    finally:
+        source.close()
+
+
+def _opened(place: CameraPlace, folder: Path) -> Source:
     if place.source is None:
         raise CalibrationError(
             f"camera {place.name!r} has no source in table.toml; give {place.name}=IMAGE"
         )
-    source = open_source(place.name, place.source, folder=folder)
-    try:
-        end = time.monotonic() + PATIENCE_S
-        while time.monotonic() < end:
-            frame = source.latest()
-            if frame is not None:
-                return frame.image
-            time.sleep(0.05)
-    finally:
-        source.close()
+    return open_source(place.name, place.source, folder=folder)
+
+
+def _fresh(place: CameraPlace, source: Source, newer_than: Frame | None = None) -> Image:
+    """The source's next picture."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        frame = source.latest()
+        if frame is not None and frame is not newer_than:
+            return frame.image
+        time.sleep(0.05)
     raise SourceError(
         f"camera {place.name!r} gave no picture within {PATIENCE_S:.0f} seconds; "
         f"see `kiebitz doctor`, or give {place.name}=IMAGE"

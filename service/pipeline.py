@@ -82,11 +82,13 @@ def settled_event(scene: Scene) -> Event:
 
 
 def camera_event(note: CameraNote, language: str) -> Event:
-    """Something happened to a camera, as a sentence; details of the device in brackets."""
-    said = sentence(
-        f"camera.{note.state}", language, (), {"camera": note.camera, "other": note.why}
-    )
-    if note.why and note.state != "swapped":
+    """Something happened to a camera, as a sentence; English ones have its details in brackets."""
+    other = note.why
+    if note.state == "refused":
+        settings = [name.replace(" ", "-") for name in note.why.split(" and ")]
+        other = ", ".join(sentence(f"camera.{name}", language) for name in settings)
+    said = sentence(f"camera.{note.state}", language, (), {"camera": note.camera, "other": other})
+    if note.why and note.state not in ("swapped", "refused") and language == "en":
         said = f"{said} ({note.why})"
     return Event("camera", note.t, {"camera": note.camera, "state": note.state, "say": said})
 

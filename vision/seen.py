@@ -19,6 +19,7 @@ CameraState = Literal[
     "swapped",
     "wrong-table",
     "resized",
+    "refused",
 ]
 
 

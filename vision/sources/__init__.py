@@ -1,6 +1,9 @@
 """Sources of frames: whatever a table names as a camera's source."""
 
+import os
 from pathlib import Path
+
+import cv2
 
 from vision.errors import SourceError
 from vision.frame import Source
@@ -9,6 +12,10 @@ from vision.sources.files import FileSource, open_file
 from vision.sources.live import LiveSource
 from vision.sources.pushed import PushedGrabber
 from vision.sources.stream import HttpGrabber, RtspGrabber
+
+# What cannot be opened is told in sentences; the libraries' own lines would stand between them.
+cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
 
 __all__ = ["FileSource", "LiveSource", "open_source"]
 

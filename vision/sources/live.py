@@ -9,14 +9,15 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
+import cv2
 import numpy as np
 
 from vision.errors import SourceError
 from vision.frame import Frame, ImageBGR
 
-State = Literal["lost", "back", "frozen", "resized"]
+State = Literal["lost", "back", "frozen", "resized", "refused"]
 Shot = tuple[ImageBGR, bytes | None]  # a picture, and its JPEG where it came as one
 
 
@@ -31,6 +32,16 @@ class Grabber(Protocol):
 
     def close(self) -> None:
         """Gives the device back."""
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A device that changes its picture by itself, and may be told to leave that."""
+
+    refused: tuple[str, ...]  # what it does not let be locked
+
+    def settle(self) -> dict[str, float]:
+        """Locks what it has chosen, and tells it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +88,9 @@ class LiveSource:
         self._moved_at = self._began
         self._size: tuple[int, int] | None = None
         self._print: bytes = b""
+        self._settling = threading.Event()
+        self._settled = threading.Event()
+        self._chosen: dict[str, float] = {}
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name=f"camera {camera}", daemon=True)
@@ -103,6 +117,25 @@ class LiveSource:
             times = list(self._arrivals)
         return (len(times) - 1) / (times[-1] - times[0]) if len(times) > 2 else 0.0
 
+    @property
+    def settles(self) -> bool:
+        """Whether there is anything to lock: a device, no stream and no phone."""
+        return isinstance(self._grabber, Settling)
+
+    def settle(self, patience_s: float = 6.0) -> dict[str, float]:
+        """Locks exposure, white balance and focus as they are now, and tells them.
+
+        Empty where the source has none of them, refuses, or takes longer than that. Pictures
+        from then on are taken with these settings.
+        """
+        if not isinstance(self._grabber, Settling):
+            return {}
+        self._settled.clear()
+        self._settling.set()
+        done = self._settled.wait(patience_s)
+        self._settling.clear()
+        return dict(self._chosen) if done else {}
+
     def close(self) -> None:
         """Stops the thread and gives the device back; closing twice is harmless."""
         self._stop.set()
@@ -115,17 +148,37 @@ class LiveSource:
         while not self._stop.is_set():
             try:
                 self._grabber.open()
+                self._tell_refused()
                 while not self._stop.is_set():
+                    if self._settling.is_set():
+                        self._lock_settings()
                     shot = self._grabber.grab()
                     if shot is not None:
                         self._take(*shot)
                         pause = self._watch.first_pause_s
             except SourceError as error:
                 self._lost(str(error))
+            except cv2.error:
+                self._lost("what it sends cannot be read")
             finally:
                 self._grabber.close()
             self._stop.wait(pause)
             pause = min(pause * 2, self._watch.longest_pause_s)
+
+    def _lock_settings(self) -> None:
+        if isinstance(self._grabber, Settling):
+            self._chosen = self._grabber.settle()
+            self._tell_refused()
+        self._settling.clear()
+        self._settled.set()
+
+    def _tell_refused(self) -> None:
+        """Says what the device does not let be locked."""
+        refused = self._grabber.refused if isinstance(self._grabber, Settling) else ()
+        if refused:
+            what = " and ".join(refused)
+            with self._lock:
+                self._tell("refused", f"goes on changing its {what} by itself", what)
 
     def _take(self, image: ImageBGR, jpeg: bytes | None) -> None:
         now = self._clock()
