@@ -8,17 +8,27 @@ import numpy as np
 
 from calibration.camera import Camera, Floats
 from calibration.cell_fit import CellFit, fit_cells
+from calibration.contour_search import contour_rectangles
 from calibration.grid_pose import (
+    Say,
     Sight,
     board_corners,
     cameras_for,
     centre_of,
     fit_lattices,
     lattice_candidates,
+    rough_cells,
+    settled_cells,
 )
-from calibration.lattice_search import Found
+from calibration.lattice_search import Found, Shape
 from calibration.outline_fit import OutlineFit, fit_outline, outline_plan
-from calibration.outline_pose import fit_frames, fit_outlines, outline_size, rectangles
+from calibration.outline_pose import (
+    fit_frames,
+    fit_outlines,
+    outline_size,
+    rectangles,
+    taking_turns,
+)
 from calibration.quads import clock_of, hours_apart
 from calibration.segments import Segments, find_segments
 from calibration.solve import SizePrior, Solution, solve, together
@@ -28,7 +38,8 @@ _MARGIN_ERROR_MM = 2.0  # margins are "never needed to be exact"
 _LEAST_MERIT, _SURE_MERIT = 0.22, 0.42
 _LEAST_SEEN, _SURE_SEEN = 0.5, 0.75
 _LEAST_EDGES, _SURE_EDGES = 0.55, 0.8
-_LEAST_AREA = 0.02  # of the picture; smaller boards cannot be read
+# Smaller boards cannot be read: of the picture, and of its squared width for each cell.
+_LEAST_AREA, _LEAST_CELL = 0.004, 0.00006
 _RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another place
 _AGREE_PX = 0.35
 _OUTSIDE = 0.03  # of the picture
@@ -53,13 +64,15 @@ class Looked:
     tried: tuple[str, ...]
 
 
-def look_for_board(sight: Sight, board: Board) -> Looked:
+def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Looked:
     """Tries lattice, frame and outline in turn, from nothing but the picture and the clock."""
+    say("straight lines")
     segments = find_segments(sight.lab, sight.lens)
     tried: list[str] = []
-    fits = _sound(
-        fit_lattices(lattice_candidates(segments, sight, board), sight, board), sight, board
-    )
+    candidates = lattice_candidates(segments, sight, board)
+    fits = _sound(fit_lattices(candidates, sight, board, say), sight, board)
+    if not (fits and fits[0].convincing):
+        say("the board's outline")
     around = [] if fits and fits[0].convincing else _outlines(segments, sight, board)
     if around and not _has_frame(board):
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
@@ -96,7 +109,8 @@ def _has_frame(board: Board) -> bool:
 
 def _outlines(segments: Segments, sight: Sight, board: Board) -> list[Found]:
     size = board.lattice.size_mm[:2] if _has_frame(board) else outline_size(board)
-    return rectangles(segments, sight, [size])[0]
+    figures = contour_rectangles(sight.lab, Shape(size, sight.lens, sight.lens_known))
+    return taking_turns(figures, rectangles(segments, sight, [size])[0])
 
 
 def _cells_inside(around: Sequence[Found], sight: Sight, board: Board) -> list[CellFit]:
@@ -105,11 +119,12 @@ def _cells_inside(around: Sequence[Found], sight: Sight, board: Board) -> list[C
     fits = []
     for one in around[:4]:
         for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
-            trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
-            fit = fit_cells(camera, sight.lab, board, sight.doubt, trusted=trusted)
-            if fit is not None:
-                fits.append(fit)
-    return fits
+            rough = rough_cells(camera, sight, board)
+            if rough is not None:
+                fits.append(rough)
+    fits.sort(key=lambda f: -f.merit)
+    exact = [settled_cells(rough, sight, board) for rough in fits[:2]]
+    return [fit for fit in exact if fit is not None]
 
 
 def _sound(fits: list[CellFit], sight: Sight, board: Board) -> list[CellFit]:
@@ -125,8 +140,8 @@ def _plausible(camera: Camera, sight: Sight, board: Board) -> bool:
     x, y = np.clip(corners[:, 0], 0, width), np.clip(corners[:, 1], 0, height)
     area = abs(float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))) / 2
     near = abs(float(np.log(camera.lens.focal_px / sight.lens.focal_px))) < _FOCAL_REACH
-    narrow = board.lattice.ranks == 1 or board.lattice.columns == 1
-    return near and area > (0.2 if narrow else 1.0) * _LEAST_AREA * width * height
+    cells = board.lattice.columns * board.lattice.ranks
+    return near and area > max(_LEAST_AREA * width * height, cells * _LEAST_CELL * width**2)
 
 
 def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Board) -> BoardPose:

@@ -13,7 +13,8 @@ from rules.lattice import Board
 
 _SURE = 0.5  # a side that correlates less with the common look says nothing
 _SEEN = 0.55  # from this likeness on a side counts as seen
-_GIVE_UP_AFTER, _HOPELESS = 2, 0.08  # rounds, merit
+_GIVE_UP_AFTER, _HOPELESS = 1, 0.08  # rounds, merit
+_COARSE = 12  # elements of a top view a pitch, for a first look
 _SHIFTS = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1))
 _SHIFT_GAIN = 0.015
 _MOST_PX_PER_MM = 6.0
@@ -33,15 +34,19 @@ def view_scale(camera: Camera, board: Board) -> float:
     """Pixels a millimetre worth having in a top view."""
     wide, deep, _ = board.lattice.size_mm
     scale = scale_on_board(camera, np.array([wide / 2, deep / 2, 0.0]))
-    most = min(_MOST_PX_PER_MM, 1000 / max(wide, deep))
-    return float(np.clip(1.3 * scale, 8 / board.lattice.pitch_mm, most))
+    most = min(_MOST_PX_PER_MM, 800 / max(wide, deep))
+    return float(np.clip(1.2 * scale, 8 / board.lattice.pitch_mm, most))
 
 
-def sides_in(camera: Camera, lab: Plane, board: Board, height_mm: float = 0.0) -> Sides:
+def sides_in(
+    camera: Camera, lab: Plane, board: Board, height_mm: float = 0.0, *, coarse: bool = False
+) -> Sides:
     """The sides of all cells and of one ring around them, as a camera would have them."""
     wide, deep, _ = board.lattice.size_mm
     edge = 1.5 * board.lattice.pitch_mm
     scale = view_scale(camera, board)
+    if coarse:
+        scale = min(scale, _COARSE / board.lattice.pitch_mm)
     view = top_view(camera, lab, (-edge, -edge), (wide + edge, deep + edge), scale, height_mm)
     return look_at_sides(view, board.lattice)
 
@@ -135,13 +140,14 @@ def fit_cells(
     *,
     trusted: Camera | None = None,
     rounds: tuple[float, ...] = (0.25, 0.2, 0.12, 0.08, 0.06),
+    coarse: bool = False,
 ) -> CellFit | None:
     """Fits the camera to the sides of the cells in ever closer looks; None where there are none."""
     result: CellFit | None = None
     pitch = board.lattice.pitch_mm
     trusted = trusted or camera
     for number, reach in enumerate(rounds):
-        sides = sides_in(camera, lab, board)
+        sides = sides_in(camera, lab, board, coarse=coarse)
         within = inside(sides, board)
         if within.sum() < 0.5 * 4 * board.lattice.columns * board.lattice.ranks:
             return result
@@ -151,12 +157,12 @@ def fit_cells(
         if len(evidence.px) < 8:
             return result
         solution = solve(camera, evidence, doubt, trusted=trusted)
-        likeness = _likeness(sides, look)
+        likeness = likeness_of(sides, look)
         result = _told(solution, look, sides, likeness, board, evidence)
         camera = solution.camera
         if number == _GIVE_UP_AFTER and result.merit < _HOPELESS:
             return result
-        if number == len(rounds) - 2:
+        if number == len(rounds) - 2 and not coarse:
             # The lattice may have been caught one cell beside its place: where do cells end?
             camera = _shifted(camera, _best_shift(sides, likeness, board), pitch)
     return result
@@ -183,7 +189,7 @@ def _told(
     )
 
 
-def _likeness(sides: Sides, look: CommonLook) -> Floats:
+def likeness_of(sides: Sides, look: CommonLook) -> Floats:
     """Correlation of each side with the common look, without sign."""
     flat = sides.profiles.reshape(len(sides.profiles), -1)
     size = np.linalg.norm(flat, axis=1) + 1e-9

@@ -18,6 +18,7 @@ from rules.lattice import Lattice
 _ALONG = (0.2, 0.8)  # part of a side that is looked at; crossings look different
 _INWARD, _OUTWARD = 0.40, 0.30  # reach of the profiles, in pitches
 _STEPS = 57
+_POWERS = 40
 _OUTWARDS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
 
@@ -108,7 +109,12 @@ def common_look(sides: Sides) -> CommonLook:
     energy = np.linalg.norm(flat, axis=1, keepdims=True)
     cap = np.median(energy) * 2 + 1e-9
     flat = flat * np.minimum(1, cap / np.maximum(energy, 1e-9))
-    _, strength, rows = np.linalg.svd(flat, full_matrices=False)
-    total = float((strength**2).sum())
-    explained = float(strength[0] ** 2) / total if total > 0 else 0.0
-    return CommonLook(rows[0].reshape(sides.profiles.shape[1:]), explained)
+    total = float((flat**2).sum())
+    both = flat.T @ flat
+    # The leading direction by repeated multiplication: only this one is needed.
+    row = both[:, int(np.diag(both).argmax())]
+    for _ in range(_POWERS):
+        row = both @ (row / (np.linalg.norm(row) + 1e-300))
+    strength = float(np.linalg.norm(row))
+    explained = strength / total if total > 0 else 0.0
+    return CommonLook((row / (strength + 1e-300)).reshape(sides.profiles.shape[1:]), explained)

@@ -4,6 +4,8 @@ Lines of a grid on paper are no straight lines any more when the paper is bent, 
 are still one dark figure with four corners.
 """
 
+from collections.abc import Iterator
+
 import cv2
 import numpy as np
 
@@ -14,46 +16,70 @@ from calibration.quads import misfit
 from calibration.rectify import Plane
 
 _BLOCKS = (0.02, 0.05, 0.12)  # of the picture's width: what is compared with its surroundings
-_LEAST_AREA = 0.03
+_LEAST_AREA = 0.025
 _FILLED = 0.88  # of the four-sided figure that the outline fills
 _BENT = 0.22  # misfit to a rectangle that bent paper may have
 _MOST = 6
+_OFTEN = 4  # ways of looking that show a figure; more prove no more
+_SMALL_PX, _LEVELS, _LEAST_CONTRAST = 640, 12, 3.0
 
 
 def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
-    """Figures of a rectangle's shape, the largest first."""
-    grey = np.clip(lab[..., 0] * 2.55, 0, 255).astype(np.uint8)
-    height, width = grey.shape
-    corners_px: list[Floats] = []
-    for part in _BLOCKS:
-        block = max(3, int(part * width)) | 1
-        for invert in (cv2.THRESH_BINARY_INV, cv2.THRESH_BINARY):
-            flat = cv2.adaptiveThreshold(
-                grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, invert, block, 6 if invert else -6
-            )
-            for thick in (0, 3):
-                mask = cv2.dilate(flat, np.ones((thick, thick), np.uint8)) if thick else flat
-                found = cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)[0]
-                for contour in found:
-                    corners = _four_corners(cv.points(contour), _LEAST_AREA * width * height)
-                    if corners is not None:
-                        corners_px.append(corners)
-    if not corners_px:
-        return []
-    corners_px.sort(key=lambda c: -_area(c))
+    """Figures of a rectangle's shape: large ones that many ways of looking show come first."""
+    height, width = lab.shape[:2]
     kept: list[Floats] = []
-    for corners in corners_px:
+    often: list[int] = []
+    for corners in _figures(lab, _LEAST_AREA * width * height):
         near = 0.02 * np.sqrt(_area(corners))
-        if all(_apart(corners, other) > near for other in kept):
+        same = next((k for k, o in enumerate(kept) if _apart(corners, o) < near), None)
+        if same is None:
             kept.append(corners)
+            often.append(1)
+        else:
+            often[same] += 1
+    if not kept:
+        return []
     quads = shape.lens.undistort(np.array(kept))
     off, factors = misfit(quads, *shape.size, shape.lens, lens_known=shape.lens_known)
-    found_all = [
-        Found(q, _area(c) / (width * height), float(f))
-        for q, c, o, f in zip(quads, kept, off, factors, strict=True)
+    found = [
+        Found(q, float(np.sqrt(_area(c) / (width * height)) * min(n, _OFTEN)), float(f))
+        for q, c, n, o, f in zip(quads, kept, often, off, factors, strict=True)
         if o < _BENT
     ]
-    return found_all[:_MOST]
+    found.sort(key=lambda f: -f.score)
+    return found[:_MOST]
+
+
+def _figures(lab: Plane, least: float) -> Iterator[Floats]:
+    """The corners (4, 2) of everything four-sided that is darker or of another colour."""
+    for mask, scale in _masks(lab):
+        for contour in cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)[0]:
+            _, _, wide, deep = cv2.boundingRect(contour)
+            if wide * deep * scale**2 >= least:
+                corners = _four_corners(cv.points(contour), least / scale**2)
+                if corners is not None:
+                    yield (corners + 0.5) * scale - 0.5
+
+
+def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float]]:
+    """Black and white pictures, and by how much they are smaller."""
+    grey = np.clip(lab[..., 0] * 2.55, 0, 255).astype(np.uint8)
+    for part in _BLOCKS:
+        block = max(3, int(part * grey.shape[1])) | 1
+        for invert, bias in ((cv2.THRESH_BINARY_INV, 6), (cv2.THRESH_BINARY, -6)):
+            flat = cv2.adaptiveThreshold(grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, invert, block, bias)
+            yield np.asarray(flat, np.uint8), 1.0
+            yield np.asarray(cv2.dilate(flat, np.ones((3, 3), np.uint8)), np.uint8), 1.0
+    # A felt or a sheet is one field of another lightness or colour, whatever its grain.
+    scale = max(1.0, lab.shape[1] / _SMALL_PX)
+    small = cv2.resize(lab, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA)
+    soft = np.asarray(cv2.GaussianBlur(small, (0, 0), 1.5))
+    for channel in range(3):
+        plane = soft[..., channel]
+        low, high = np.percentile(plane, [2, 98])
+        if high - low > _LEAST_CONTRAST:
+            for level in np.linspace(low, high, _LEVELS + 2)[1:-1]:
+                yield np.asarray((plane > level) * 255, np.uint8), scale
 
 
 def _area(corners: Floats) -> float:

@@ -61,7 +61,7 @@ def levenberg_marquardt(
         improved = False
         for _ in range(10):
             damped = normal + damping * np.diag(np.diag(normal) + 1e-12)
-            move = -np.linalg.lstsq(damped, gradient, rcond=None)[0]
+            move = -_solved(damped, gradient)
             there = residuals(values + move)
             cost_there = float(there @ there)
             if np.isfinite(cost_there) and cost_there < cost:
@@ -78,6 +78,13 @@ def levenberg_marquardt(
     J = slope(values)
     covariance = np.linalg.pinv(J.T @ J, hermitian=True).astype(np.float64)
     return Fit(values, covariance, now, cost)
+
+
+def _solved(matrix: Floats, goal: Floats) -> Floats:
+    try:
+        return np.asarray(np.linalg.solve(matrix, goal))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, goal, rcond=None)[0])
 
 
 def huber_weights(residuals: Floats, bend: float = 1.5) -> Floats:

@@ -1,6 +1,6 @@
 """The pose from the board's own lattice: every likely place is tried, the best one is judged."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,11 @@ from calibration.segments import Segments, vanishing_points
 from calibration.solve import LensDoubt
 from rules.lattice import Board
 
+Say = Callable[[str], None]  # tells what is looked for, for those who wait
+
 _MOST_TRIED = 6
+_MOST_FITTED = 3
+_WORTH = 0.6  # of the best fit: what begins worse is not followed
 _FAIR, _STRETCH, _MOST_STRETCHED = 0.45, 0.08, 3
 
 
@@ -69,8 +73,10 @@ def cameras_for(
     return [camera for _, camera in found]
 
 
-def lattice_candidates(segments: Segments, sight: Sight, board: Board) -> list[list[Found]]:
-    """Lattices of the board's counts, by lines and by the straightened picture; best ones first."""
+def lattice_candidates(
+    segments: Segments, sight: Sight, board: Board
+) -> Iterator[tuple[str, list[Found]]]:
+    """Lattices of the board's counts by each way of looking, the quickest way first."""
     lattice = board.lattice
     counts = (lattice.columns, lattice.ranks)
     wide, deep, _ = lattice.size_mm
@@ -83,11 +89,9 @@ def lattice_candidates(segments: Segments, sight: Sight, board: Board) -> list[l
                 continue
             by_lines.extend(find_lattices(segments, points[a], points[b], counts, shape))
     by_lines.sort(key=lambda f: -f.score)
-    return [
-        by_lines,
-        dense_lattices(sight.lab, points, counts, shape),
-        contour_rectangles(sight.lab, shape),
-    ]
+    yield "lines", by_lines
+    yield "pattern", dense_lattices(sight.lab, points, counts, shape)
+    yield "outlines", contour_rectangles(sight.lab, shape)
 
 
 def centre_of(board: Board) -> Floats:
@@ -97,22 +101,26 @@ def centre_of(board: Board) -> Floats:
 
 
 def fit_lattices(
-    candidates: Sequence[Sequence[Found]], sight: Sight, board: Board
+    candidates: Iterable[tuple[str, Sequence[Found]]], sight: Sight, board: Board, say: Say
 ) -> list[CellFit]:
     """The most likely lattices fitted to the cells, the most convincing first.
 
-    `candidates` are lists from different ways of looking; the first convincing fit ends the search.
+    `candidates` come from different ways of looking; the first convincing fit ends the search.
     """
     fits: list[CellFit] = []
-    for found in candidates:
+    seen: list[Sequence[Found]] = []
+    for name, found in candidates:
+        say(f"cells by their {name}: {len(found)} places")
+        seen.append(found)
         fits.extend(_fits(found, sight, board, fits, _MOST_TRIED))
         fits.sort(key=lambda f: -f.merit)
         if fits and fits[0].convincing:
             return fits
     if not sight.lens_known and (not fits or fits[0].merit < _FAIR):
         # Printed grids whose cells are not quite square, and pictures that somebody stretched.
+        say("cells that are not quite square")
         loose = replace(sight, doubt=replace(sight.doubt, aspect=_STRETCH))
-        for found in candidates:
+        for found in seen:
             fits.extend(_fits(found, loose, board, fits, _MOST_STRETCHED))
         fits.sort(key=lambda f: -f.merit)
     return fits
@@ -122,21 +130,49 @@ def _fits(
     found: Sequence[Found], sight: Sight, board: Board, known: Sequence[CellFit], most: int
 ) -> list[CellFit]:
     """Fits from the best of some candidates, ending with the first convincing one."""
-    fits: list[CellFit] = []
+    corners = board_corners(board)
+    starts: list[CellFit] = []
     tried = 0
     for one in found:
-        if tried == most or any(_same_place(one, f, sight, board) for f in (*known, *fits)):
+        if tried == most:
+            break
+        if any(_same_place(one, f, sight, board) for f in (*known, *starts)):
             continue
-        corners = board_corners(board)
         for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
             tried += 1
-            trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
-            fit = fit_cells(camera, sight.lab, board, sight.doubt, trusted=trusted)
-            if fit is not None:
-                fits.append(fit)
-                if fit.convincing:
-                    return fits
+            start = rough_cells(camera, sight, board)
+            if start is not None:
+                starts.append(start)
+    starts.sort(key=lambda f: -f.merit)
+    fits: list[CellFit] = []
+    best = max((f.merit for f in known), default=0.0)
+    for start in starts[:_MOST_FITTED]:
+        if start.merit < _WORTH * best:
+            break
+        fit = settled_cells(start, sight, board)
+        if fit is not None:
+            fits.append(fit)
+            best = max(best, fit.merit)
+            if fit.convincing:
+                break
     return fits
+
+
+def rough_cells(camera: Camera, sight: Sight, board: Board) -> CellFit | None:
+    """A first quick fit to the cells, enough to compare places."""
+    trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
+    return fit_cells(
+        camera, sight.lab, board, sight.doubt, trusted=trusted, rounds=(0.25, 0.2), coarse=True
+    )
+
+
+def settled_cells(start: CellFit, sight: Sight, board: Board) -> CellFit | None:
+    """The exact fit that a rough one leads to."""
+    camera = start.solution.camera
+    trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
+    return fit_cells(
+        camera, sight.lab, board, sight.doubt, trusted=trusted, rounds=(0.2, 0.12, 0.08, 0.06)
+    )
 
 
 def _same_place(one: Found, fit: CellFit, sight: Sight, board: Board) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.camera import Floats, Lens
-from calibration.quads import misfit
+from calibration.quads import focal_factors
 from calibration.segments import Segments, running_to
 
 _NEAR = 0.09  # of the pitch: how far off a line may lie
@@ -65,6 +65,40 @@ class _Family:
         return self.high - self.low
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Straight:
+    """A plane seen straight: what its axes would be for each focal length that can be."""
+
+    H: Floats  # from tangents to the plane, axes along u and v, scales of their own
+    factors: Floats  # (F,) of the focal length
+    square: Floats  # (F,) cosine of the angle between the axes, without sign
+    ratio: Floats  # (F,) logarithm of how much longer a step along u is on the board than along v
+
+    def misfit(self, du: Floats, dv: Floats, shape: "Shape") -> tuple[Floats, Floats]:
+        """How far sides du, dv are from the shape's, as in `quads.misfit`, and the best factor."""
+        off = np.log(du / dv) - np.log(shape.size[0] / shape.size[1])
+        every = np.hypot(self.square, off[..., None] + self.ratio)
+        best = every.argmin(axis=-1)
+        return np.take_along_axis(every, best[..., None], -1)[..., 0], self.factors[best]
+
+
+def straight(first: Floats, second: Floats, lens: Lens, *, lens_known: bool) -> Straight | None:
+    """The plane in which lines run to two vanishing points; None where they are not square."""
+    factors = focal_factors(lens, lens_known=lens_known)
+    one = np.stack([first[0] / factors, first[1] / factors, np.full(len(factors), first[2])])
+    two = np.stack([second[0] / factors, second[1] / factors, np.full(len(factors), second[2])])
+    square = np.abs((one * two).sum(axis=0))
+    square /= np.linalg.norm(one, axis=0) * np.linalg.norm(two, axis=0) + 1e-15
+    if square.min() > (_SQUARE_KNOWN if lens_known else _SQUARE_UNKNOWN):
+        return None
+    H = straightening(first, second)
+    if H is None:
+        return None
+    back = np.asarray(np.linalg.inv(H))
+    length = np.hypot(np.hypot(back[0], back[1]) / factors[:, None], back[2])
+    return Straight(H, factors, square, np.log(length[:, 0] / length[:, 1]))
+
+
 def straightening(first: Floats, second: Floats) -> Floats | None:
     """The homography that makes lines to `first` horizontal and lines to `second` vertical."""
     horizon = np.cross(first, second)
@@ -95,9 +129,10 @@ def find_lattices(
     segments: Segments, first: Floats, second: Floats, counts: tuple[int, int], shape: Shape
 ) -> list[Found]:
     """Lattices of counts[0] x counts[1] cells, the first axis along lines to `first`."""
-    H = straightening(first, second)
-    if H is None:
+    view = straight(first, second, shape.lens, lens_known=shape.lens_known)
+    if view is None:
         return []
+    H = view.H
     along = _family(H, segments.part(running_to(first, segments, _WITHIN_DEG)), 0)
     across = _family(H, segments.part(running_to(second, segments, _WITHIN_DEG)), 1)
     if len(along.place) < 2 or len(across.place) < 2:
@@ -108,7 +143,9 @@ def find_lattices(
         return []
     squares = _squares(columns, rows)
     corners = warp(np.asarray(np.linalg.inv(H)), squares)
-    off, factors = misfit(corners, *shape.size, shape.lens, lens_known=shape.lens_known)
+    sides = squares[:, 2] - squares[:, 0]
+    off, factors = view.misfit(sides[:, 0], sides[:, 1], shape)
+    off[~np.isfinite(corners).all(axis=(1, 2))] = np.inf
     found = []
     for k in np.flatnonzero(off < _most_misfit(shape)).tolist():
         column, row = columns[k // len(rows)], rows[k % len(rows)]
@@ -136,48 +173,56 @@ def find_rectangles(
     segments: Segments, first: Floats, second: Floats, shapes: Sequence[Shape]
 ) -> list[list[Found]]:
     """Single rectangles, for each of some shapes; every side must be drawn for the most part."""
-    none: list[list[Found]] = [[] for _ in shapes]
-    H = straightening(first, second)
-    if H is None:
-        return none
+    result: list[list[Found]] = [[] for _ in shapes]
+    lens = shapes[0].lens
+    view = straight(first, second, lens, lens_known=shapes[0].lens_known)
+    if view is None:
+        return result
+    H = view.H
     along = _family(H, segments.part(running_to(first, segments, _WITHIN_DEG)), 0)
     across = _family(H, segments.part(running_to(second, segments, _WITHIN_DEG)), 1)
     if len(along.place) < 2 or len(across.place) < 2:
-        return none
+        return result
     rows, columns = _pairs(along), _pairs(across)
-    squares = _squares(columns, rows)
-    corners = warp(np.asarray(np.linalg.inv(H)), squares)
-    for shape, found in zip(shapes, none, strict=True):
-        off, factors = misfit(corners, *shape.size, shape.lens, lens_known=shape.lens_known)
-        for k in np.flatnonzero(off < _most_misfit(shape)).tolist():
-            column, row = columns[k // len(rows)], rows[k % len(rows)]
-            drawn = np.concatenate([_drawn(across, column, row), _drawn(along, row, column)])
-            if drawn.min() > _LEAST_DRAWN:
-                score = float(drawn.min() + drawn.mean() - off[k])
-                found.append(Found(corners[k], score, float(factors[k])))
-        found.sort(key=lambda f: -f.score)
-        del found[_MOST_RECTANGLES:]
-    return none
+    if not len(rows) or not len(columns):
+        return result
+    back = np.asarray(np.linalg.inv(H))
+    drawn = np.concatenate(
+        [_drawn(across, columns, rows).transpose(1, 0, 2), _drawn(along, rows, columns)], axis=2
+    )  # (columns, rows, 4)
+    least, mean = drawn.min(axis=2), drawn.mean(axis=2)
+    wide, deep = np.ptp(columns, axis=1), np.ptp(rows, axis=1)
+    for shape, found in zip(shapes, result, strict=True):
+        off, factors = view.misfit(wide[:, None], deep[None], shape)
+        good = (off < _most_misfit(shape)) & (least > _LEAST_DRAWN)
+        score = np.where(good, least + mean - off, -np.inf)
+        for k in np.argsort(-score, axis=None)[:_MOST_RECTANGLES].tolist():
+            i, j = divmod(k, len(rows))
+            (u0, u1), (v0, v1) = columns[i], rows[j]
+            corners = warp(back, np.array([[u0, v0], [u1, v0], [u1, v1], [u0, v1]]))
+            if good[i, j] and np.isfinite(corners).all():
+                found.append(Found(corners, float(score[i, j]), float(factors[i, j])))
+    return result
 
 
-def _pairs(family: _Family) -> list[Comb]:
-    """Pairs of lines that could be opposite sides of something, the longest first."""
+def _pairs(family: _Family) -> Floats:
+    """Pairs (N, 2) of lines that could be opposite sides of something."""
     places = _clusters(family, most=_MOST_SIDES)
     i, j = np.triu_indices(len(places), 1)
-    gap = places[j] - places[i]
-    keep = gap > 0.05 * float(np.ptp(places))
-    return [
-        Comb(float(a), float(g), 2, 0.0) for a, g in zip(places[i][keep], gap[keep], strict=True)
-    ]
+    keep = places[j] - places[i] > 0.05 * float(np.ptp(places))
+    return np.stack([places[i][keep], places[j][keep]], axis=1)
 
 
-def _drawn(family: _Family, comb: Comb, span: Comb) -> Floats:
-    """The part of both lines of a pair that is drawn between the ends of the other pair."""
-    length = span.last - span.first
-    drawn = np.minimum(family.high, span.last) - np.maximum(family.low, span.first)
-    total = np.concatenate([[0.0], np.cumsum(np.clip(drawn, 0, None))])
-    at = np.array([comb.first, comb.last])
-    return np.minimum(_within(family.place, total, at, _NEAR_SIDE * length) / length, 1)
+def _drawn(family: _Family, pairs: Floats, spans: Floats) -> Floats:
+    """The parts (spans, pairs, 2) of both lines of pairs that are drawn within spans (N, 2)."""
+    drawn = np.minimum(family.high, spans[:, 1:]) - np.maximum(family.low, spans[:, :1])
+    total = np.pad(np.cumsum(np.clip(drawn, 0, None), axis=1), ((0, 0), (1, 0)))
+    length = np.ptp(spans, axis=1)[:, None, None]
+    reach = _NEAR_SIDE * length
+    low = np.searchsorted(family.place, pairs[None] - reach)
+    high = np.searchsorted(family.place, pairs[None] + reach)
+    row = np.arange(len(spans))[:, None, None]
+    return np.asarray(np.minimum((total[row, high] - total[row, low]) / length, 1))
 
 
 def _squares(columns: Sequence[Comb], rows: Sequence[Comb]) -> Floats:

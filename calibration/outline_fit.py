@@ -47,26 +47,34 @@ class OutlineFit:
         return float(0.5 * seen.mean() + 0.5 * np.percentile(seen, 20)) if seen.size else 0.0
 
     def evidence_with_margins(self) -> Evidence:
-        """The evidence of a plain outline, with each side's margin as an unknown size."""
+        """The evidence of a plain outline, with each side's margin as a further unknown size."""
         points = self.evidence.points_mm
         low, high = points.min(axis=0), points.max(axis=0)
         shape = np.zeros((len(points), 4, 3))
         for k, (axis, edge) in enumerate(((0, low), (1, low), (0, high), (1, high))):
             on = np.abs(points[:, axis] - edge[axis]) < 1e-6
             shape[on, k, axis] = 1.0
-        return replace(self.evidence, shape=shape)
+        return replace(self.evidence, shape=np.concatenate([self.evidence.shape, shape], axis=1))
 
 
 def outline_plan(corners_mm: Floats) -> Plan:
-    """The four sides of a rectangle of known size."""
-    middle = corners_mm.mean(axis=0)
+    """The four sides of a rectangle; a size, where one is given: how thick what lies there is.
 
-    def plan(_camera: Camera, _sizes: Floats) -> list[EdgeLine]:
+    Towards the camera the lower edge of a side face is seen, away from it the upper one.
+    """
+    middle = corners_mm.mean(axis=0)
+    down = np.array([0.0, 0.0, -1.0])
+
+    def plan(camera: Camera, sizes: Floats) -> list[EdgeLine]:
         edges = []
         for k, name in enumerate(("front", "right", "back", "left")):
             a, b = corners_mm[k], corners_mm[(k + 1) % 4]
             inward = middle - (a + b) / 2
-            edges.append(EdgeLine(name, a, b, inward / np.linalg.norm(inward), np.zeros((0, 3))))
+            shown = float((camera.position_mm - a) @ inward) < 0
+            moves = np.array([down * shown] * len(sizes)).reshape(-1, 3)
+            low = (moves * sizes[:, None]).sum(axis=0)
+            inward = inward / np.linalg.norm(inward)
+            edges.append(EdgeLine(name, a + low, b + low, inward, moves))
         return edges
 
     return plan

@@ -1,7 +1,8 @@
 """The pose from the board's outline or frame, where no lattice is to be seen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 import numpy as np
 
@@ -19,12 +20,15 @@ from calibration.outline_fit import (
     outline_plan,
 )
 from calibration.segments import Segments, vanishing_points
+from calibration.solve import SizePrior, solve
 from rules.lattice import Board, Millimetres
 
 _MOST_TRIED = 6
 _FRAME_GUESSES = (0.6, 0.8, 1.0, 1.3)  # heights of a frame, in units, where nobody measured it
 _WIDTHS = tuple(range(6, 31, 3))  # widths of a frame in mm, likewise
 _BEST_STARTS = 4
+_THICK_MM = (2.5, 1.5)  # usual felts and boards, whose side faces look like their top, and spread
+CUT_MM = 0.8  # how exactly margins are usually kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,14 +47,21 @@ def rectangles(
     shapes = [Shape(size, sight.lens, sight.lens_known) for size in sizes]
     points = vanishing_points(segments, 2 / sight.lens.focal_px)
     found: list[list[Found]] = [[] for _ in sizes]
+    square = all(abs(wide - deep) < 0.01 * deep for wide, deep in sizes)
     for a in range(len(points)):
         for b in range(len(points)):
-            if a != b:
+            if a < b or (a > b and not square):
                 for have, more in zip(
                     found, find_rectangles(segments, points[a], points[b], shapes), strict=True
                 ):
                     have.extend(more)
     return [_unlike(sorted(f, key=lambda one: -one.score)) for f in found]
+
+
+def taking_turns(*lists: Sequence[Found]) -> list[Found]:
+    """Different rectangles of several lists, the best of each first."""
+    rows = zip_longest(*lists)
+    return _unlike([one for row in rows for one in row if one is not None])
 
 
 def _unlike(found: list[Found], apart: float = 0.008, most: int = 10) -> list[Found]:
@@ -87,7 +98,20 @@ def fit_outlines(found: Sequence[Found], sight: Sight, board: Board) -> list[Out
 
 def _fit(camera: Camera, sight: Sight, plan: Plan) -> OutlineFit | None:
     trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
-    return fit_outline(camera, sight.lab, plan, sight.doubt, trusted=trusted)
+    thick, error = _THICK_MM
+    fit = fit_outline(
+        camera, sight.lab, plan, sight.doubt, trusted=trusted, sizes=((thick,), (error,))
+    )
+    if fit is None:
+        return None
+    # Nobody cuts a felt to the tenth of a millimetre: what is told of the error must know that.
+    prior = SizePrior(
+        np.array([thick - fit.sizes[0], 0, 0, 0, 0]), np.array([error, *[CUT_MM] * 4])
+    )
+    loose = solve(
+        fit.solution.camera, fit.evidence_with_margins(), sight.doubt, trusted=trusted, sizes=prior
+    )
+    return replace(fit, solution=loose)
 
 
 def fit_frames(

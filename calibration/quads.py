@@ -26,6 +26,14 @@ def unit_square_to(quads: Floats) -> Floats:
     return H
 
 
+def focal_factors(lens: Lens, *, lens_known: bool) -> Floats:
+    """By what the focal length may have to be multiplied, where nobody measured it."""
+    if lens_known:
+        return np.ones(1)
+    low, high = (r * lens.size[0] / lens.focal_px for r in _FOCAL_RANGE)
+    return np.geomspace(low, high, 15)
+
+
 def misfit(
     quads: Floats, wide: float, deep: float, lens: Lens, *, lens_known: bool
 ) -> tuple[Floats, Floats]:
@@ -34,11 +42,7 @@ def misfit(
     0 is a perfect rectangle; 0.1 is 6 degrees off square or 10 % off in the ratio of the sides.
     """
     H = unit_square_to(quads)
-    if lens_known:
-        factors = np.array([1.0])
-    else:
-        low, high = (r * lens.size[0] / lens.focal_px for r in _FOCAL_RANGE)
-        factors = np.geomspace(low, high, 15)
+    factors = focal_factors(lens, lens_known=lens_known)
     best = np.full(len(quads), np.inf)
     which = np.ones(len(quads))
     for factor in factors:

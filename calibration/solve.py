@@ -8,6 +8,7 @@ import numpy as np
 from calibration import cv
 from calibration.camera import Camera, Floats, Lens, bend
 from calibration.fit import Fit, huber_weights, levenberg_marquardt, spread
+from calibration.slopes import pixel_slopes
 
 # How far a webcam's lens may be from a plain pinhole of 0.84 picture widths when nobody measured
 # it: logarithm of the focal length, centre as a part of the width, first two distortion terms.
@@ -18,7 +19,6 @@ CAMERA = 12  # values of `moved`: turn, shift, focal length, centre, k1, k2, asp
 _OUT_OF_SIGHT_PX = 1e3
 _FARTHEST_FOCAL, _WALL = 0.36, 0.0005  # logarithm of the focal length
 _WILDEST = np.array([3.0, 3, 3, 1e4, 1e4, 1e4, 1.5, 1e3, 1e3, 2, 2, 0.5])
-_STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4, 1e-5])
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,22 @@ def evidence_errors_px(
     return np.where(behind | ~np.isfinite(along), _OUT_OF_SIGHT_PX, along)
 
 
+def evidence_slopes(camera: Camera, values: Floats, points: Floats, evidence: Evidence) -> Floats:
+    """Slopes (N, values + sizes) of `evidence_errors_px`; 0 for what is out of sight."""
+    values = np.clip(values, -_WILDEST, _WILDEST)
+    matrix, distortion, rotation, place = _moved(camera, values)
+    turned = points @ rotation.T
+    ahead = turned[:, 2] + place[2] > 1e-6
+    slopes = np.zeros((len(points), CAMERA + evidence.shapes))
+    by_value, by_place = pixel_slopes(matrix, distortion, values[:3], turned[ahead], place)
+    normals = evidence.normals[ahead]
+    slopes[ahead, :CAMERA] = np.einsum("nij,ni->nj", by_value, normals)
+    if evidence.shapes:
+        across = np.einsum("nij,ni->nj", by_place, normals) @ rotation
+        slopes[ahead, CAMERA:] = np.einsum("nsj,nj->ns", evidence.shape[ahead], across)
+    return np.nan_to_num(slopes)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
     """The fitted camera, how uncertain it is, and how the evidence fits it."""
@@ -198,14 +214,17 @@ def solve(
     )
     deviations = doubt.deviations(camera.lens)
     sizes = sizes or SizePrior(np.zeros(evidence.shapes), np.full(evidence.shapes, 1e3))
-    steps = np.concatenate([_STEPS, np.full(evidence.shapes, 1e-3)])
     weights = np.ones(len(evidence.px))
 
+    def points(values: Floats) -> Floats:
+        if not evidence.shapes:
+            return evidence.points_mm
+        return np.asarray(
+            evidence.points_mm + np.einsum("nsi,s->ni", evidence.shape, values[CAMERA:])
+        )
+
     def errors(values: Floats) -> Floats:
-        points = evidence.points_mm
-        if evidence.shapes:
-            points = points + np.einsum("nsi,s->ni", evidence.shape, values[CAMERA:])
-        return evidence_errors_px(camera, values[:CAMERA], points, evidence)
+        return evidence_errors_px(camera, values[:CAMERA], points(values), evidence)
 
     def residuals(values: Floats) -> Floats:
         lens = (values[_POSE:CAMERA] - expected) / deviations
@@ -214,12 +233,20 @@ def solve(
         far = np.maximum(np.abs(lens[:1] * deviations[:1]) - _FARTHEST_FOCAL, 0) / _WALL
         return np.concatenate([errors(values) * root, lens, far, size])
 
+    def slopes(values: Floats) -> Floats:
+        seen = evidence_slopes(camera, values[:CAMERA], points(values), evidence) * root[:, None]
+        change = values[_POSE] - expected[0]
+        far = np.zeros((1, len(values)))
+        far[0, _POSE] = np.sign(change) / _WALL if abs(change) > _FARTHEST_FOCAL else 0.0
+        known = np.diag(1 / np.concatenate([np.ones(_POSE), deviations, sizes.error_mm]))
+        return np.concatenate([seen, known[_POSE:CAMERA], far, known[CAMERA:]])
+
     values = np.zeros(CAMERA + evidence.shapes)
     fit: Fit | None = None
     worse = 1.0  # how much farther off the evidence is than it claims: bent paper, rough wood
     for _ in range(rounds):
         root = np.sqrt(weights) / (worse * evidence.error_px)
-        fit = levenberg_marquardt(residuals, values, steps=steps, rounds=20)
+        fit = levenberg_marquardt(residuals, values, jacobian=slopes, rounds=20)
         values = fit.values
         off = errors(values)
         worse = max(1.0, spread(off / evidence.error_px))

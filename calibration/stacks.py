@@ -27,6 +27,7 @@ from calibration.solve import (
     alike,
     aspect_of,
     evidence_errors_px,
+    evidence_slopes,
     moved,
 )
 from rules.cells import Cell
@@ -43,7 +44,6 @@ _REACHES_PX = (7.0, 5.0, 4.0, 3.0)
 _SEARCH = 0.22  # of the pitch: how far off stacks are looked for
 _PIECES = 7
 _SLIVER_PX = 7.0
-_EDGE_STEPS = np.array([1e-5, 1e-5, 1e-5, 1e-3, 1e-3, 1e-3, 1e-5, 1e-2, 1e-2, 1e-4, 1e-4, 1e-5])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -321,10 +321,29 @@ class _Scene:
             rows.append((values[count:] - expected) / free_errors)
             return np.concatenate(rows)
 
+        def slopes(values: Floats) -> Floats:
+            rows = []
+            for k, view in enumerate(self.views):
+                points = evidence[k].points_mm + np.einsum(
+                    "nsi,s->ni", evidence[k].shape, values[count:]
+                )
+                first = CAMERA * k
+                own = values[first : first + CAMERA]
+                seen = evidence_slopes(cameras[k], own, points, evidence[k])
+                root = np.sqrt(weights[k]) / evidence[k].error_px
+                block = np.zeros((len(points) + CAMERA - 6, len(values)))
+                block[: len(points), first : first + CAMERA] = seen[:, :CAMERA] * root[:, None]
+                block[: len(points), count:] = seen[:, CAMERA:] * root[:, None]
+                known = np.diag(1 / view.doubt.deviations(view.camera.lens))
+                block[len(points) :, first + 6 : first + CAMERA] = known
+                rows.append(block)
+            sizes = np.zeros((free, len(values)))
+            sizes[:, count:] = np.diag(1 / free_errors)
+            return np.concatenate([*rows, sizes])
+
         values = np.zeros(count + free)
-        steps = np.concatenate([np.tile(_EDGE_STEPS, len(cameras)), np.full(free, 1e-4)])
         for _ in range(3):
-            fit = levenberg_marquardt(residuals, values, steps=steps, rounds=15)
+            fit = levenberg_marquardt(residuals, values, jacobian=slopes, rounds=15)
             values = fit.values
             for k, e in enumerate(evidence):
                 error = off(values, k) / e.error_px
