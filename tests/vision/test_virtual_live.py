@@ -1,7 +1,8 @@
 """Scripts, plays and virtual cameras as sources."""
 
 import time
-from itertools import islice
+from dataclasses import replace
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,7 @@ SHORT = """game = kewbz
 B +d4B
 @ drop side 0.5
 """
+BUSY = "B +d4B\nY +d5Y\nB +c5B +d5B\nY +e5Y\nB +e4B\nY +d6Y\n"
 GAMES = ("kewbz", "qbq", "ksar", "kwinty", "turris", "cube")
 SMALL = (320, 180)
 
@@ -133,6 +135,22 @@ class TestPlays:
             moment = play.moment(event.t + 0.01)
             standing = stacks_of(play.snapshots[moment.pieces][1])
             assert standing == Stacks.of(event.data["stacks"])
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", GAMES)
+    def test_forty_games_of_every_kind_differ(self, name: str) -> None:
+        """Forty seeds give forty games, played to their end or for sixty turns."""
+        spec = find_game(name)
+        scripts = [
+            random_script(spec, seed, 60, mischief=Mischief(turned=0.1)) for seed in range(40)
+        ]
+
+        turns = [[e for e in rehearse(script).truth if e.event == "turn"] for script in scripts]
+
+        assert len({str(script.record) for script in scripts}) == 40
+        assert min(map(len, turns)) >= 5
+        assert np.mean([len(each) for each in turns]) > 20
+        assert any(not e.data["legal"] for each in turns for e in each)
 
     @pytest.mark.parametrize("name", GAMES)
     def test_calm_games_are_legal(self, name: str) -> None:
@@ -272,6 +290,54 @@ class TestSources:
 
         assert np.mean(after) < 0.9 * np.mean(before)
 
+    def test_exposure_follows_a_hand(self) -> None:
+        """A hand makes a camera that adjusts itself change the picture where no hand is."""
+        table = small_table(SHORT)
+        source = table.sources["side"]
+        hands = [s for s in table.play.stretches if s.goal is not None]
+        delay = table.scene.sensors["side"].delay_s
+        source._sensor = replace(source._sensor, obeys=False, lag_s=0.25)
+
+        def corner(begin: float, end: float) -> float:
+            """The mean of a corner that the hand, which comes from the front, never covers."""
+            numbers = range(round(15 * (begin + delay)), round(15 * (end + delay)))
+            seen = [f.image[:30, :60] for n in numbers if (f := source.frame(n)) is not None]
+            return float(np.mean(seen))
+
+        still = corner(0.5, 2.0)
+        moved = corner(hands[0].end - 0.3, hands[-1].end + 0.3)
+
+        assert abs(moved / still - 1) > 0.01
+
+    def test_somebody_walks_behind_the_table(self) -> None:
+        """A passer changes what is behind the table and nothing on the board."""
+        table = small_table(SHORT.replace("@ drop side 0.5", "@ passer 3"))
+        source = table.sources["side"]
+        cue = next(cue for cue in table.play.cues if cue.words[0] == "passer")
+        board = table.scene.cameras["side"].project(
+            [(x, y, z) for x in (0, 176) for y in (0, 176) for z in (0, 60)]
+        )
+        rows, columns = (slice(int(board[:, a].min()), int(board[:, a].max())) for a in (1, 0))
+        before = source._seen(table.play.moment(cue.start - 0.05))
+        off = np.zeros(before.shape[:2])
+        for part in np.linspace(0.05, 0.95, 9):
+            there = source._seen(table.play.moment(cue.start + part * (cue.end - cue.start)))
+            off = np.maximum(off, np.abs(there - before).max(axis=-1))
+
+        assert (off > 0.05).mean() > 0.005
+        assert (off[rows, columns] > 0.05).mean() < 0.002
+
+    def test_every_camera_is_late_by_its_own_delay(self) -> None:
+        """A piece is seen as much later as the camera's sensor says, within a frame or two."""
+        table = small_table("game = kewbz\n\n@ scene seed=4 rig=two\n@ lamp 1 0.2\n")
+        change = table.play.cues[0].start
+        for name, source in table.sources.items():
+            seen = [(f.seconds, f.image.mean()) for f in islice(source.frames(), 75)]
+            steps = [after[1] - before[1] for before, after in pairwise(seen)]
+            late = seen[int(np.argmin(steps)) + 1][0] - change
+
+            assert late == pytest.approx(table.scene.sensors[name].delay_s + 0.033, abs=0.07)
+
     def test_it_keeps_up_with_a_webcam(self) -> None:
         """A 720p picture takes less of one core than a fifteenth of a second, in the mean."""
         script = parse_script(SHORT)
@@ -282,6 +348,20 @@ class TestSources:
         frames = [source.frame(number) for number in range(20, 110)]
         each = (time.process_time() - begun) / len(frames)
 
+        assert each < 1 / 15
+
+    def test_it_keeps_up_while_pieces_change(self) -> None:
+        """The same holds when hands put down piece after piece at three times the pace."""
+        script = parse_script("game = kewbz\n\n@ scene seed=4 rig=one pace=3\n" + BUSY)
+        table = VirtualTable(play_scene(script), rehearse(script))
+        source = table.sources["camera"]
+        source.frame(0)
+
+        begun = time.process_time()
+        frames = [source.frame(n) for n in range(40, round(15 * table.play.seconds) - 40)]
+        each = (time.process_time() - begun) / len(frames)
+
+        assert len(table.play.snapshots) / len(frames) > 1 / 15
         assert each < 1 / 15
 
     def test_a_file_plays(self, tmp_path: Path) -> None:
