@@ -318,7 +318,7 @@ class Referee:
             raise RulesError("there is no turn to take back yet")
         if self.phase == "over":
             self.phase = "play"
-        self._awaited = self.confirmed
+        self._awaited = self.confirmed if self._seen != self.confirmed else None
         return events
 
     def correct(self, t: float, cells: Mapping[Cell, str]) -> list[Event]:

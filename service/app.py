@@ -76,6 +76,7 @@ def create_app(server: Server, *, page: Path = PAGE) -> FastAPI:
     api = APIRouter(prefix=API, responses=PROBLEMS)
     for module in (access, games, play, cameras, tables, live):
         api.include_router(module.router)
+    api.include_router(games.demos)
     app.include_router(api)
     _answer_errors(app)
     app.mount("/", GZipMiddleware(Page(directory=page, html=True), 500), name="page")

@@ -26,7 +26,8 @@ from rules.lattice import Lattice
 from rules.registry import find_game
 from rules.stacks import Stacks
 from service.api.context import Server
-from service.commands.calibrate_colours import ENOUGH, PLENTY
+from service.camera_follower import CameraFollower
+from service.camera_settings import keep_settings
 from service.errors import BadRequest, NoEvidence, NotFound, NotNow
 from service.follower import ImageBGR, TableFollower
 from service.inputs import Json
@@ -41,6 +42,7 @@ from vision.virtual.scene import Kind
 from vision.virtual.studio import colour_pieces
 
 _PATIENCE_S = 120
+_ENOUGH, _PLENTY = 3.0, 6.0  # standard deviations between the two colours most alike
 _WAKING_S = 6.0
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
 _SOURCE = re.compile(r"(\d{1,2}|phone|https?://\S{3,300}|rtsps?://\S{3,300})\Z")
@@ -159,9 +161,12 @@ def calibrate_pose(
 def calibrate_colours(server: Server, live: Live, stacks: Mapping[str, str]) -> Told:
     """Learn the colours from the newest pictures, with these pieces standing."""
     folder, follower = _table_folder(live), _follower(live)
+    locked = follower.settle() if isinstance(follower, CameraFollower) else {}
     pictures = {name: [_picture(follower, name)] for name in read_table(folder).scene.cameras}
     known = orjson.dumps(dict(stacks)).decode()
-    told = _calibrate(server, live, ["colours"], pictures, ["--stacks", known])
+    told = _calibrate(server, live, ["colours"], pictures, ["--stacks", known], locked)
+    if "DOUBTFUL" in told.text:
+        return replace(told, facts={"quality": "doubtful"})
     return replace(told, facts=colour_facts(folder)) if told.good else told
 
 
@@ -224,7 +229,7 @@ def colour_facts(folder: Path) -> Json:
     if pair is None:
         return {"quality": "plenty", "nearest": []}
     *nearest, apart = pair
-    word = "plenty" if apart >= PLENTY else "enough" if apart >= ENOUGH else "near"
+    word = "plenty" if apart >= _PLENTY else "enough" if apart >= _ENOUGH else "near"
     return {"quality": word, "nearest": nearest}
 
 
@@ -245,6 +250,7 @@ def _calibrate(
     words: Sequence[str],
     pictures: Mapping[str, Sequence[ImageBGR]],
     more: Sequence[str],
+    locked: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Told:
     """Run a step in a process of its own; one after another, for all write the same file."""
     folder = _table_folder(live)
@@ -253,6 +259,7 @@ def _calibrate(
         camera = [] if words[0] != "lens" else list(pictures)
         told = _run(["calibrate", *words, str(folder), *camera, *given, *more], Path(place))
         if told.good:
+            keep_settings(folder, locked or {})
             again = table_follower(server, live.session.id, folder, read_table(folder))
             server.sessions.feed(live.session.id, again)
     return told

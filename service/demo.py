@@ -4,6 +4,7 @@ from importlib import resources
 
 from rules.record import Record
 from service.api.context import Server
+from service.demo_players import DemoPlayers
 from service.errors import NotFound
 from service.inputs import Json
 from service.record_follower import RecordFollower
@@ -38,7 +39,8 @@ def begin_demo(server: Server, game: str, pace_s: float | None = None) -> None:
     if any(kept.id == SESSION for kept in server.store.sessions()):
         server.sessions.get(SESSION)
         server.sessions.forget(SESSION)
-    server.sessions.create(setup_of(script.record), SESSION)
+    session = server.sessions.create(setup_of(script.record), SESSION).session
+    session.listeners.append(DemoPlayers(session, script.record).hear)
     if pace_s is not None:
         follower = RecordFollower(script.record, pace_s=pace_s)
         server.sessions.feed(SESSION, follower)

@@ -131,6 +131,7 @@ class Sessions:
         follower, table.follower = table.follower, None
         if follower is not None:
             follower.stop()
+            table.session.channel.restart()  # the page must know that nobody looks any more
 
     def current(self) -> str | None:
         """The session that a visitor sees first."""

@@ -9,10 +9,13 @@ from rules.errors import KiebitzError
 from rules.game import GameSpec
 from rules.registry import GAMES, find_game
 from rules.sentences import catalogue
+from service.api.context import AHost, AServer, AWho
 from service.api.models import Anything
+from service.demo import SESSION, begin_demo, demo_games
 from service.errors import NotFound
 
 router = APIRouter(prefix="/games", tags=["games"])
+demos = APIRouter(prefix="/demos", tags=["games"])
 Language = Literal["en", "de", "fr", "es", "nl"]
 
 
@@ -85,3 +88,16 @@ def game(
         if "en" in entry
     ]
     return {**_summary(spec), "rules": rules}
+
+
+@demos.get("")
+def demo_titles(_: AWho) -> dict[str, str]:
+    """The games of which there is a demo, with their titles."""
+    return {name: find_game(name).title for name in demo_games()}
+
+
+@demos.post("/{game}", status_code=201)
+def begin(game: Annotated[str, Path(max_length=40)], server: AServer, _: AHost) -> Anything:
+    """Let this game play itself before virtual cameras, in place of the demo that is on."""
+    begin_demo(server, game)
+    return server.sessions.get(SESSION).describe()

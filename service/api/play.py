@@ -94,6 +94,12 @@ def act(body: Action, table: TouchedTable, who: AWho) -> Anything:
     return _state(table)
 
 
+@router.delete("/{session}/follower", status_code=204)
+def by_hand(session: str, server: AServer, _: AHost) -> None:
+    """Let go of the cameras: from now on positions are told by hand."""
+    server.sessions.unfeed(session)
+
+
 @router.post("/{session}/observations")
 def observe(body: Observation, table: TouchedTable) -> Anything:
     """Tell a position by hand or by another program; not while cameras follow the table."""

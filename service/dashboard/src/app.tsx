@@ -15,6 +15,7 @@ import { RestorePage } from "./pages/restore";
 import { RulesPage } from "./pages/rules";
 import { SetupPage } from "./pages/setup";
 import { owedInWords } from "./parts/alerts";
+import { DemoBar } from "./parts/demo";
 import { Icon } from "./parts/icons";
 import { InviteDialog } from "./parts/invite";
 import { OptionsDialog } from "./parts/options";
@@ -23,6 +24,8 @@ import { go, type Route, useRoute } from "./router";
 import type { GameEvent } from "./state";
 import type { Me, Owed, TableInfo, Turn } from "./types";
 import { speak } from "./voice";
+
+const DEMO = "demo"; // the session that plays itself
 
 export function App() {
   useLanguage();
@@ -244,9 +247,10 @@ function Frame({ me, route, info, connected, page, children }: FrameProps) {
         </p>
       )}
       {info && info.source !== "camera" && source && (
-        <p class="strip" data-source={info.source}>
+        <div class="strip" data-source={info.source}>
           {t(source as "source.record")}
-        </p>
+          {info.id === DEMO && me.role === "host" && <DemoBar info={info} />}
+        </div>
       )}
       <main id="content" tabIndex={-1}>
         {children}

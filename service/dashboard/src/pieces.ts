@@ -117,6 +117,20 @@ export function piecesOf(info: TableInfo, stacks: Stacks, start: Stacks = {}, tu
   return pieces.sort((a, b) => a.level - b.level);
 }
 
+// The stacks that pieces make; a point is a place that is empty under something.
+export function stacksOf(pieces: Piece[]): Stacks {
+  const columns = new Map<string, string[]>();
+  for (const piece of pieces) {
+    for (const [file, rank, level] of unitsOf(piece)) {
+      const cell = cellName(file, rank);
+      const column = columns.get(cell) ?? [];
+      column[level - 1] = piece.colour;
+      columns.set(cell, column);
+    }
+  }
+  return Object.fromEntries([...columns].map(([cell, column]) => [cell, Array.from(column, (one) => one ?? ".").join("")]));
+}
+
 // The pieces of which a unit is marked; a mark that belongs to none of them is a unit by itself.
 export function marked(marks: Mark[], pieces: Piece[]): Piece[] {
   const owner = new Map<string, Piece>();

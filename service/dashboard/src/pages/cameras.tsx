@@ -88,6 +88,7 @@ function OneCamera({ info, state, camera, host }: OneProps) {
         info={info}
         camera={camera}
         view={{ stacks: {} }}
+        proof
         trouble={trouble && trouble !== "back" && !camera.model ? cameraWord(trouble) : undefined}
       >
         {corners && <Corners size={camera.size} points={corners} onMove={setCorners} />}
@@ -114,7 +115,7 @@ function OneCamera({ info, state, camera, host }: OneProps) {
               </button>
               {camera.kind === "phone" && (
                 <button type="button" onClick={() => setInvite(true)}>
-                  <Icon name="camera" /> {t("invite.camera")}
+                  <Icon name="camera" /> {t("cameras.phone")}
                 </button>
               )}
             </>

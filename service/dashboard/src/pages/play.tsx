@@ -55,13 +55,12 @@ export function PlayPage({ info, state, me }: Props) {
                 />
               );
             })}
+            <div class={`beside-camera${info.cameras.length % 2 ? "" : " alone"}`}>
+              <Board3D info={info} view={view} onCell={onCell} />
+            </div>
           </div>
         )}
-        {shown !== "flat" && (
-          <div class={shown === "camera" ? "beside-camera" : ""}>
-            <Board3D info={info} view={view} onCell={onCell} />
-          </div>
-        )}
+        {shown === "3d" && <Board3D info={info} view={view} onCell={onCell} />}
         {correcting && <p class="hint now">{t("play.correctHow")}</p>}
         {byHand && mayTouch && <p class="hint">{t("play.byHand")}</p>}
         <PositionText info={info} state={state} />
@@ -96,6 +95,7 @@ export function PlayPage({ info, state, me }: Props) {
         <CorrectCell
           info={info}
           state={state}
+          pieces={view.pieces ?? []}
           cell={cell}
           onClose={() => {
             setCell(null);

@@ -53,7 +53,7 @@ export function SetupPage() {
         const cameras = Object.fromEntries(
           draft.cameras.map(({ source, clock }, i) => [`camera-${i + 1}`, { source, clock }]),
         );
-        const folder = `${draft.game?.name}-${Date.now().toString(36)}`;
+        const folder = folderName(draft);
         const made = await post<TableInfo>("/tables", { ...described(), folder, cameras });
         go(`/t/${made.id}/cameras`);
       } else {
@@ -109,6 +109,13 @@ export function SetupPage() {
       <Problem text={problem} />
     </div>
   );
+}
+
+// What the table's folder is called: the game's own name, else the game and the minute.
+function folderName({ name, game }: Draft): string {
+  const plain = name.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 24);
+  const minute = new Date().toISOString().slice(0, 16).replace("T", "-").replace(":", "");
+  return `${plain.replace(/^-+|-+$/g, "") || game?.name}-${minute}`;
 }
 
 function ChooseGame({ games, onChoose }: { games: GameInfo[]; onChoose: (game: GameInfo) => void }) {
@@ -224,7 +231,7 @@ function Eyes({ draft, change }: PartProps) {
           <label class="grow">
             {t("setup.camera", { n: i + 1 })}
             <input
-              value={camera.source}
+              value={camera.source === "phone" ? t("setup.phone") : camera.source}
               readOnly={camera.source === "phone" || /^\d+$/.test(camera.source)}
               placeholder="rtsp://…"
               onInput={(event) => set(i, { source: event.currentTarget.value })}

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { sessionPath, socketAddress } from "../api";
 import { t } from "../i18n";
 import { marked, piecesOf } from "../pieces";
-import { cellOutline, pieceFace, pieceOutline } from "../projection";
+import { cellOutline, pieceFace, pieceOutline, project } from "../projection";
 import { cellName } from "../state";
 import type { CameraInfo, TableInfo } from "../types";
 import { rgb } from "./basics";
@@ -18,10 +18,11 @@ interface Props {
   trouble?: string | undefined;
   onCell?: ((cell: string) => void) | undefined;
   bare?: boolean; // nothing is drawn over the picture
+  proof?: boolean; // the cells are drawn so that one sees whether they lie on the board
   children?: ComponentChildren;
 }
 
-export function CameraPicture({ info, camera, view, trouble, onCell, bare, children }: Props) {
+export function CameraPicture({ info, camera, view, trouble, onCell, bare, proof, children }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const seen = useFrames(info.id, camera.name, canvas);
   const [width, height] = camera.size;
@@ -29,7 +30,7 @@ export function CameraPicture({ info, camera, view, trouble, onCell, bare, child
     <figure class="camera">
       <div class="picture" style={{ aspectRatio: `${width} / ${height}` }}>
         <canvas ref={canvas} width={width} height={height} role="img" aria-label={t("camera.picture", { camera: camera.name })} />
-        {camera.model && !bare && <Overlay info={info} camera={camera} view={view} onCell={onCell} />}
+        {camera.model && !bare && <Overlay info={info} camera={camera} view={view} onCell={onCell} proof={proof ?? false} />}
         {children}
         {!seen && <p class="hint centre">{t("camera.none")}</p>}
       </div>
@@ -86,16 +87,17 @@ function useFrames(session: string, camera: string, canvas: { current: HTMLCanva
   return seen;
 }
 
-function Overlay({ info, camera, view, onCell }: Props) {
+function Overlay({ info, camera, view, onCell, proof }: Props) {
   const model = camera.model!;
   const { board } = info;
   const [width, height] = camera.size;
+  const corner = project(model, board.pitch_mm / 2, board.pitch_mm / 2, 0);
   const pieces = view.pieces ?? piecesOf(info, view.stacks);
   const names = Array.from({ length: board.columns * board.ranks }, (_, i) =>
     cellName(i % board.columns, Math.floor(i / board.columns)),
   );
   return (
-    <svg class="overlay" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+    <svg class={`overlay${proof ? " proof" : ""}`} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       <Patterns />
       {names.map((name) => (
         <polygon
@@ -105,6 +107,11 @@ function Overlay({ info, camera, view, onCell }: Props) {
           onClick={() => onCell?.(name)}
         />
       ))}
+      {proof && corner && (
+        <text class="first-cell" x={corner[0]} y={corner[1]} font-size={width / 34} text-anchor="middle">
+          a1
+        </text>
+      )}
       {pieces.map((piece) => (
         <polygon
           key={`${piece.cell}.${piece.level}`}
