@@ -11,6 +11,7 @@ from calibration import store
 from rules.errors import SetupError
 from rules.lattice import Lattice
 from rules.registry import GAMES, find_game
+from service.commands.table_measure import measure
 from service.table import is_open
 from service.table_folder import default_table, like, new_table
 
@@ -20,6 +21,9 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 @app.callback()
 def table() -> None:
     """Describe your table: game, board, colours, cameras."""
+
+
+app.command()(measure)
 
 
 @app.command()
