@@ -254,24 +254,23 @@ def _holes(
     pitch, half = f32(lattice.pitch_mm), f32(ground.hole_mm / 2)
     wide, deep, _ = lattice.size_mm
 
-    def off_middle(v: F32, size: float) -> F32:
-        inside = (v >= 0) & (v < size)
-        return np.asarray(np.where(inside, np.mod(v, pitch) - pitch / 2, pitch), dtype=np.float32)
+    def off_middle(v: F32, size: float) -> tuple[F32, F32]:
+        """How far places are from the middle of their field, far for those on none; the field."""
+        field = np.floor(v * (1 / pitch))
+        off = np.abs(v - (field + f32(0.5)) * pitch)
+        off[(v < 0) | (v >= f32(size))] = pitch
+        return off, field
 
-    hole = (np.abs(off_middle(at[0], wide)) < half) & (np.abs(off_middle(at[1], deep)) < half)
+    (off_x, column), (off_y, rank) = off_middle(at[0], wide), off_middle(at[1], deep)
+    hole = (off_x < half) & (off_y < half)
     down = _reach(origin, along, 0.0)
     x, y = pose.to_board(origin[0] + along[0] * down, origin[1] + along[1] * down, ground.middle)
-    floor = (
-        hole
-        & (np.abs(off_middle(x, wide)) < half)
-        & (np.abs(off_middle(y, deep)) < half)
-        & (np.floor(x / pitch) == np.floor(at[0] / pitch))
-        & (np.floor(y / pitch) == np.floor(at[1] / pitch))
-    )
+    (off_x, column_below), (off_y, rank_below) = off_middle(x, wide), off_middle(y, deep)
+    floor = hole & (off_x < half) & (off_y < half) & (column == column_below) & (rank == rank_below)
     scale = f32(BOARD_PX_PER_MM)
     left, front, _, _ = ground.board.margin_mm
     deeper = _sampled(ground.board_top, (x + left) * scale, (y + front) * scale)
-    near_wall = np.minimum(half - np.abs(off_middle(x, wide)), half - np.abs(off_middle(y, deep)))
+    near_wall = half - np.maximum(off_x, off_y)
     dim = f32(0.62) + f32(0.16) * np.clip(near_wall / 3, 0, 1)
     painted[hole] = f32(ground.edge) * f32(0.42)
     painted[floor] = deeper[floor] * dim[floor][:, None]
