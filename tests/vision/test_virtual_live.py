@@ -77,8 +77,17 @@ class TestScripts:
 
     @pytest.mark.parametrize(
         "line",
-        ["@ jump", "@", "@ lamp one 2", "@ bump overhead", "@ hand 6 z99z", "@ scene sea=4"],
-        ids=["unknown", "empty", "number", "missing", "cell", "setting"],
+        [
+            "@ jump",
+            "@",
+            "@ lamp one 2",
+            "@ bump overhead",
+            "@ hand 6 z99z",
+            "@ turn-board 90 1 2 z99z",
+            "@ turn-board 90 1 2 a1 b1",
+            "@ scene sea=4",
+        ],
+        ids=["unknown", "empty", "number", "missing", "cell", "holder", "more", "setting"],
     )
     def test_a_wrong_direction_is_told_with_its_line(self, line: str) -> None:
         """Mistakes in a script are errors in words that name the line."""
@@ -326,6 +335,20 @@ class TestSources:
 
         assert (off > 0.05).mean() > 0.005
         assert (off[rows, columns] > 0.05).mean() < 0.002
+
+    def test_a_hand_turns_the_board(self) -> None:
+        """A hand that is said to turn the board comes before, goes round with it, and leaves."""
+        turn = "@ turn-board 90 5 5 a1"
+        table = small_table(SHORT.replace("@ drop side 0.5", turn))
+        cue = next(cue for cue in table.play.cues if cue.words[0] == "turn-board")
+
+        moments = [table.play.moment(t) for t in np.linspace(cue.start - 0.1, cue.end + 0.1, 8)]
+        tips = [table.tip(*moment.hands[0]).target_mm[:2] for moment in moments]
+
+        assert all(len(moment.hands) == 1 for moment in moments)
+        assert np.hypot(*np.subtract(tips[-2], tips[1])) > 100
+        assert not table.play.moment(cue.end + 0.6).hands
+        assert parse_script(SHORT + turn + "\n").directions[-1].words[-1] == "a1"
 
     def test_every_camera_is_late_by_its_own_delay(self) -> None:
         """A piece is seen as much later as the camera's sensor says, within a frame or two."""

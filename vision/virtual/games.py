@@ -1,6 +1,7 @@
 """Whole games by seed: random legal turns, with illegal ones taken back or kept in between."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +28,7 @@ class Mischief:
     lamps: float = 0.0
     turned: float = 0.0
     dropped: float = 0.03
+    held: float = 0.0  # of the boards that are turned, by a hand that is seen
 
 
 CALM = Mischief(0, 0, 0, 0, 0, 0, 0, 0)
@@ -151,7 +153,7 @@ def random_script(
             (mischief.passers, ("passer", f"{rng.uniform(2, 5):.1f}")),
             (mischief.bumps, ("bump", rng.choice(cameras), f"{rng.uniform(0.2, 0.9):.2f}")),
             (mischief.lamps, ("lamp", "1", f"{rng.uniform(0.3, 1.3):.2f}")),
-            (mischief.turned, _turning(rng, lies)),
+            (mischief.turned, _turning(rng, lies, cells, mischief.held)),
             (mischief.dropped, ("drop", rng.choice(cameras), f"{rng.uniform(0.1, 0.5):.2f}")),
         ):
             if rng.random() < chance:
@@ -164,8 +166,11 @@ def random_script(
     return Script(replace(record, lines=tuple(lines)), tuple(directions), scene)
 
 
-def _turning(rng: random.Random, lies: tuple[int, int]) -> tuple[str, ...]:
+def _turning(
+    rng: random.Random, lies: tuple[int, int], cells: Sequence[Cell], held: float
+) -> tuple[str, ...]:
     """About a quarter turn or two, to a place not far from where the board lay at first."""
     degrees = rng.choice((90, -90, 180, 90)) + rng.gauss(0, 6)
     shift = [f"{rng.uniform(-25, 25) - at:.0f}" for at in lies]
-    return ("turn-board", f"{degrees:.0f}", *shift)
+    hand = (str(cells[0]),) if held and rng.random() < held else ()
+    return ("turn-board", f"{degrees:.0f}", *shift, *hand)

@@ -7,7 +7,7 @@ A direction is a line that begins with `@` and happens between the turns around 
     @ hand 6 d4                              reaches over d4 and leaves with nothing
     @ bump overhead 0.6                      degrees
     @ lamp 1 0.4                             the first lamp at that part of its light
-    @ turn-board 90 12 -8                    degrees, and a shift in millimetres
+    @ turn-board 90 12 -8 a1                 degrees, a shift in millimetres, the cell of a hand
     @ passer 3                               seconds that somebody walks behind the table
     @ drop side 0.5                          seconds without a frame
 """
@@ -102,8 +102,9 @@ def _check(words: tuple[str, ...], line: int) -> None:
         known = ", ".join(_WORDS)
         raise SourceError(f"line {line}: unknown direction {' '.join(words)!r}; use {known}")
     given = words[1:]
-    if words[0] == "turn-board" and len(given) == 1:
-        given = (*given, "0", "0")
+    if words[0] == "turn-board":
+        kinds = (*kinds, _cell) if len(given) == len(kinds) + 1 else kinds
+        given = (*given, "0", "0") if len(given) == 1 else given
     try:
         for kind, word in zip(kinds, given, strict=True):
             kind(word)
@@ -206,6 +207,9 @@ class Clockwork:
         elif kind == "hand":
             self.reach(float(words[1]), Cell.parse(words[2]))
         else:
+            holder = self._holder(words)
+            if holder is not None:
+                self.move(*holder, float(self.rng.uniform(0.35, 0.7)))
             lasts = {
                 "turn-board": float(self.rng.uniform(0.8, 1.6)),
                 "passer": float(words[1]) if kind == "passer" else 0.0,
@@ -214,8 +218,20 @@ class Clockwork:
             self.cues.append(Cue(self.now, self.now + lasts, words))
             if kind == "turn-board":
                 self.now += lasts
+            if holder is not None:
+                clock, _, cell, seed = holder
+                start = self.cues[-1].start
+                self.stretches.append(Stretch(start, self.now, clock, cell, cell, seed))
+                self.move(clock, cell, None, seed, float(self.rng.uniform(0.3, 0.5)))
             if kind != "passer":
                 self.wait(0.8, 1.4)
+
+    def _holder(self, words: tuple[str, ...]) -> tuple[float, None, Cell, int] | None:
+        """From which hour to which cell the hand comes that turns the board, and its seed."""
+        if words[0] != "turn-board" or len(words) < 5:
+            return None
+        clock = float(self.rng.choice((6.0, 12.0)) + self.rng.normal(0, 0.5))
+        return clock, None, Cell.parse(words[4]), int(self.rng.integers(1 << 16))
 
     def reach(self, clock: float, cell: Cell) -> None:
         """A hand that touches nothing."""

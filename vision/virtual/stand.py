@@ -86,7 +86,9 @@ class Stand:
     def tip(self, stretch: Stretch, part: float) -> Reach:
         """Where a hand is on its way."""
         lattice = self.scene.kind.board.lattice
-        pose = self.play.moment(stretch.start).pose
+        # A hand that turns the board goes round with it.
+        now = stretch.start + part * (stretch.end - stretch.start)
+        pose = self.play.moment(now).pose
 
         def over(cell: Cell | None) -> Xyz:
             if cell is None:
