@@ -26,6 +26,10 @@ _STEADY_PX = 2.0  # at 1280 pixels width: less is no bump but noise
 _STAYS_PX = 0.8  # of the small picture; if so many points stay, the camera does:
 _STAY = 0.3
 _CONTRAST = 4.5  # grey levels around a point worth following
+_LIKE = 0.85  # as a whole; with fewer pieces about it is no other table, only bare and bumped
+_UNLIKE = 0.1  # two views of one table are more alike, whatever stands there: 0.45
+_CHANCE = 1  # so many points seem to stay where they were by chance
+_GIST = (64, 36)  # pixels of a picture in which only large things are seen
 _FITS_PX = 0.8  # middle error of a place that was found again, at 1280
 
 
@@ -38,6 +42,8 @@ class Sighting:
     followed: int
     before: Points  # (n, 2) pixels in full size
     after: Points
+    staying: int = 0  # points that were found where they had been
+    alike: float = 1.0  # how much the picture is like the reference as a whole, 1 where equal
 
     @property
     def known(self) -> bool:
@@ -46,8 +52,13 @@ class Sighting:
 
     @property
     def strange(self) -> bool:
-        """Whether there was much to be found again, and nothing was."""
-        return self.followed >= _ENOUGH and not self.known
+        """Whether not even a few things were found again, and the picture as a whole is another.
+
+        Most of what was followed may be spare pieces, which lie elsewhere by now.
+        """
+        if self.known or self.staying > _CHANCE:
+            return False
+        return self.alike < (_LIKE if self.followed >= _ENOUGH else _UNLIKE)
 
     @property
     def steady(self) -> bool:
@@ -62,6 +73,7 @@ class Anchor:
         self.camera = camera
         self._scale = min(1.0, _WIDTH_PX / camera.size[0])
         self._grey = _grey(reference, self._scale)
+        self._gist = _gist(reference)
         area = PlayArea.of(camera, board, round(camera.size[0] * self._scale))
         still = ~area.reach(Stacks(), board.lattice.levels)
         mask = cv2.erode(still.astype(np.uint8) * 255, np.ones((9, 9), np.uint8))
@@ -72,7 +84,9 @@ class Anchor:
 
     def sight(self, image: ImageBGR) -> Sighting:
         """Where the unmoving things are in a new picture."""
-        nothing = Sighting(0.0, 0, len(self._points), np.zeros((0, 2)), np.zeros((0, 2)))
+        alike = float((self._gist * _gist(image)).mean())
+        nowhere = np.zeros((0, 2))
+        nothing = Sighting(0.0, 0, len(self._points), nowhere, nowhere, 0, alike)
         if len(self._points) < _FEWEST:
             return nothing
         now = _grey(image, self._scale)
@@ -81,9 +95,11 @@ class Anchor:
         round_trip = np.abs(back - self._points).reshape(-1, 2).max(axis=1)
         good = ok & ok_back & (round_trip < 0.6)
         before, after = self._points[good].reshape(-1, 2), near[good].reshape(-1, 2)
+        keep = np.linalg.norm(after - before, axis=1) < _STAYS_PX
+        staying = int(np.count_nonzero(keep))
+        nothing = replace(nothing, staying=staying)
         if len(before) < _FEWEST:
             return nothing
-        keep = np.linalg.norm(after - before, axis=1) < _STAYS_PX
         if np.count_nonzero(keep) < max(_FEWEST, _STAY * len(before)):
             _, inside = cv2.findHomography(before, after, cv2.RANSAC, 1.2)
             keep = np.zeros(len(before), dtype=bool) if inside is None else inside.ravel() > 0
@@ -92,7 +108,7 @@ class Anchor:
         before, after = before[keep] / self._scale, after[keep] / self._scale
         shift = float(np.median(np.linalg.norm(after - before, axis=1)))
         shift *= 1280 / self.camera.size[0]
-        return Sighting(shift, len(before), len(self._points), before, after)
+        return Sighting(shift, len(before), len(self._points), before, after, staying, alike)
 
 
 def moved_camera(camera: Camera, sighting: Sighting) -> Camera | None:
@@ -167,6 +183,14 @@ def _spread(image: ImageBGR, scale: float) -> NDArray[np.float32]:
     mean = cv2.blur(fine, (9, 9))
     square = np.asarray(cv2.blur(fine * fine, (9, 9)) - mean * mean, dtype=np.float32)
     return np.sqrt(np.maximum(square, 0))
+
+
+def _gist(image: ImageBGR) -> NDArray[np.float32]:
+    """The large things of a picture, free of exposure: its mean is 0 and its square's mean 1."""
+    small = cv2.resize(image, _GIST, interpolation=cv2.INTER_AREA).astype(np.float32)
+    smooth = cv2.blur(small, (3, 3))
+    smooth -= smooth.mean(axis=(0, 1))
+    return np.asarray(smooth / (np.sqrt(np.square(smooth).mean()) + 1e-6), dtype=np.float32)
 
 
 def _small(image: ImageBGR, scale: float) -> NDArray[np.float32]:

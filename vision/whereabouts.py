@@ -19,7 +19,7 @@ from vision.seen import CameraNote, Turned
 from vision.turning import Pose, Turning, turned_colours, turned_picture
 from vision.watched import WatchedCamera, fitted
 
-STRANGE = 3  # views in a row with nothing of the calibration in them are another table
+STRANGE = 2  # views in a row with nothing of the calibration in them are another table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,7 @@ class WhereSettings:
     """How often things are looked at, in seconds."""
 
     place_s: float = 2.0  # a camera that was bumped is looked for so often (1 to 5)
+    strange_s: float = 0.5  # the same for one that has not shown its table yet (0.3 to 1)
     track_s: float = 0.1  # a board that is being turned is looked at so often (0.06 to 0.15)
     stale_s: float = 0.7  # a camera whose newest frame is older is left out (0.3 to 2)
 
@@ -115,7 +116,9 @@ class Whereabouts:
 
     def _places(self, t: float) -> Iterator[CameraNote]:
         """Cameras that were bumped since the scene before; they are put right if possible."""
-        if t - self._placed_at < self.settings.place_s and self._placed_at > self.moved_at:
+        strange = any(0 < count < STRANGE for count in self._strangeness.values())
+        pause = self.settings.strange_s if strange else self.settings.place_s
+        if t - self._placed_at < pause and self._placed_at > self.moved_at:
             return
         self._placed_at = t
         for name, camera in list(self.cameras.items()):
@@ -127,9 +130,10 @@ class Whereabouts:
     def _place(self, t: float, name: str, sighting: Sighting) -> Iterator[CameraNote]:
         """What a view says about one camera's place."""
         if not sighting.known:
-            if sighting.strange:
-                yield from self._strange(t, name)
+            yield from self._strange(t, name, sighting)
             return
+        if 0 < self._strangeness[name] < STRANGE:  # that was not told
+            self._off.discard(name)
         self._strangeness[name] = -1
         if not sighting.steady and name not in self._off:
             self._off.add(name)
@@ -138,22 +142,38 @@ class Whereabouts:
             self._off.discard(name)
             yield CameraNote(t, name, "realigned")
 
-    def _strange(self, t: float, name: str) -> Iterator[CameraNote]:
-        """A camera whose very first view has nothing in common with its calibration."""
-        if self._strangeness[name] < 0 or name in self._off or self._table[name].empty is None:
+    def _strange(self, t: float, name: str, sighting: Sighting) -> Iterator[CameraNote]:
+        """A camera that has never yet shown what it was calibrated for.
+
+        Nothing is read from it from its very first view on; what is wrong is told a moment later.
+        """
+        count = self._strangeness[name]
+        if count < 0 or count >= STRANGE or self._table[name].empty is None:
             return
-        self._strangeness[name] += 1
+        if (other := self._swapped_with(name, sighting)) is not None:
+            self._off.add(name)
+            self._strangeness[name] = STRANGE
+            yield CameraNote(t, name, "swapped", other)
+        elif sighting.strange:
+            self._off.add(name)
+            self._strangeness[name] += 1
+            if self._strangeness[name] == STRANGE:
+                yield CameraNote(t, name, "wrong-table")
+        elif count > 0:
+            self._off.discard(name)
+            self._strangeness[name] = 0
+
+    def _swapped_with(self, name: str, own: Sighting) -> str | None:
+        """The camera whose calibrated view this one shows."""
         image = self.cameras[name].picture(1)
         for other, camera in self.cameras.items():
-            if other != name and camera.anchor is not None:
-                fits = camera.anchor.camera.size == self._table[name].camera.size
-                if fits and camera.anchor.sight(image).known:
-                    self._off.add(name)
-                    yield CameraNote(t, name, "swapped", other)
-                    return
-        if self._strangeness[name] >= STRANGE:
-            self._off.add(name)
-            yield CameraNote(t, name, "wrong-table")
+            size = self._table[other].camera.size
+            if other == name or camera.anchor is None or size != self._table[name].camera.size:
+                continue
+            sighting = camera.anchor.sight(image)
+            if sighting.known and sighting.alike > own.alike:
+                return other
+        return None
 
     def _realign(self, name: str, sighting: Sighting) -> bool:
         """Takes the camera's new place over; False where it is not known well enough."""

@@ -84,4 +84,19 @@ def test_another_table_is_not_known() -> None:
     """A view with nothing in common is told from a bumped camera."""
     other = np.asarray(cv2.flip(table(CAMERA, 2), 0), dtype=np.uint8)
 
-    assert not Anchor(CAMERA, BOARD, table(CAMERA, 1)).sight(other).known
+    sighting = Anchor(CAMERA, BOARD, table(CAMERA, 1)).sight(other)
+
+    assert not sighting.known
+    assert sighting.strange
+
+
+def test_spare_pieces_that_moved_do_not_make_another_table() -> None:
+    """Only a small part of the table has grain; what is followed elsewhere lies elsewhere now."""
+    before, after = table(CAMERA, 1), table(bumped(CAMERA, (0, 0, 4), (30, 10, 0)), 2)
+    after[:, :300] = table(CAMERA, 2)[:, :300]
+    for image in (before, after):
+        image[:130] = image[230:] = (120, 70, 40)  # a plain cloth
+    sighting = Anchor(CAMERA, BOARD, before).sight(after)
+
+    assert sighting.staying > 1
+    assert not sighting.strange

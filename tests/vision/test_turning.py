@@ -100,6 +100,21 @@ def test_swapped_cameras_are_noticed_and_give_no_verdict() -> None:
     }
 
 
+@pytest.mark.slow
+def test_the_calibration_of_another_table_is_noticed_before_anything_is_judged() -> None:
+    """Cameras that see another room are told within two seconds, and no event comes of them."""
+    pipeline = pipeline_of(virtual_table(KEWBZ), "kewbz")
+    elsewhere = virtual_table(KEWBZ.replace("@ scene seed=", "@ scene seed=7"))
+    told: list[Event] = []
+    for t, frames in moments(elsewhere.sources.values()):
+        if t > 2.5:
+            break
+        told += pipeline.see(t, frames)
+
+    assert [(e.event, e.data.get("state")) for e in told] == [("camera", "wrong-table")] * 2
+    assert max(event.t for event in told) < 2
+
+
 def test_light_stays_where_it_is_when_the_board_turns() -> None:
     """After a quarter turn the right side looks as the back did, and the bright corner moves on."""
     mean = np.arange(15, dtype=np.float32).reshape(1, 5, 3)
