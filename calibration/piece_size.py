@@ -53,7 +53,10 @@ def measure_piece(lab: Plane, camera: Camera, board: Board) -> PieceSize | None:
     if empty is None or not cells:
         return None
     loud, new = _news(lab, camera, board, empty)
-    tried = [_Search(cell, camera, board, loud, new).measured() for cell in cells]
+    tried = [
+        _Search(cell, camera, board, loud, _strangeness(new, cell, camera, board)).measured()
+        for cell in cells
+    ]
     best = max(tried, key=lambda t: t.drawn)
     return best if best.drawn > _LEAST_DRAWN else None
 
@@ -111,15 +114,32 @@ def _news(
     lines = np.stack([_own_edges(one) for one in usual])
     loud = _loudness(lab)
     loud[around & lines[which]] = np.nan
-    new = np.where(around, _strangeness(lab, usual[which]), np.nan)
+    new = np.where(around, _unlike(lab, usual[which]), np.nan)
     return loud, np.asarray(new, np.float32)
 
 
-def _strangeness(lab: Plane, empty: NDArray[np.float32]) -> NDArray[np.float32]:
-    """How unlike the empty board each pixel is, 0 to 1, whatever shadow falls on it."""
+def _unlike(lab: Plane, empty: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How far each pixel's colour is from the empty board's, whatever shadow falls on it."""
     shade = np.clip(lab[..., 0] / np.maximum(empty[..., 0], 1.0), _DEEPEST, 1.1)[..., None]
-    off = np.linalg.norm(lab - empty * shade, axis=2)
-    return np.asarray(off**2 / (off**2 + _STRANGE**2), np.float32)
+    return np.asarray(np.linalg.norm(lab - empty * shade, axis=2), np.float32)
+
+
+def _strangeness(
+    new: NDArray[np.float32], cell: Cell, camera: Camera, board: Board
+) -> NDArray[np.float32]:
+    """How much each pixel looks like what stands on a cell, 0 to 1.
+
+    A pixel half of the piece and half of the board counts as half: blur must not make it larger.
+    """
+    x, y = board.lattice.centre_mm(cell)
+    reach = np.linspace(-0.15, 0.15, 5) * board.lattice.pitch_mm
+    spots = np.stack(np.meshgrid(x + reach, y + reach, [0.7 * board.lattice.pitch_mm]), axis=-1)
+    px = np.nan_to_num(camera.project(spots.reshape(-1, 3))).round().astype(int)
+    height, width = new.shape
+    inner = new[px[:, 1].clip(0, height - 1), px[:, 0].clip(0, width - 1)]
+    typical = float(np.nanmedian(inner)) if np.isfinite(inner).any() else 0.0
+    strange = max(_STRANGE, typical / 2)
+    return np.asarray(new**4 / (new**4 + strange**4), np.float32)
 
 
 def _own_edges(usual: NDArray[np.float32]) -> NDArray[np.bool_]:
