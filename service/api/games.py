@@ -96,8 +96,8 @@ def demo_titles(_: AWho) -> dict[str, str]:
     return {name: find_game(name).title for name in demo_games()}
 
 
-@demos.post("/{game}", status_code=201)
-def begin(game: Annotated[str, Path(max_length=40)], server: AServer, _: AHost) -> Anything:
+@demos.post("/{demo}", status_code=201)
+def begin(demo: Annotated[str, Path(max_length=40)], server: AServer, _: AHost) -> Anything:
     """Let this game play itself before virtual cameras, in place of the demo that is on."""
-    begin_demo(server, game)
+    begin_demo(server, demo)
     return server.sessions.get(SESSION).describe()

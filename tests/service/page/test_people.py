@@ -30,6 +30,17 @@ def strict_site(site: Site) -> Site:
     return site
 
 
+def serious(page: Page) -> list[tuple[str, str, list[str]]]:
+    """What the accessibility checker axe finds serious or critical."""
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run().then((result) => result.violations)")
+    return [
+        (one["id"], one["help"], [node["html"][:120] for node in one["nodes"][:3]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
 class TestRoles:
     """Who scans which code."""
 
@@ -162,7 +173,7 @@ class TestAccess:
     def test_the_checker_finds_nothing_serious(
         self, site: Site, visit: Opener, path: str, theme: str
     ) -> None:
-        """The accessibility checker axe finds nothing serious or critical on any page."""
+        """The checker axe finds nothing serious or critical on any page, on desktop and phone."""
         session = site.session()
         play(session)
         see(session, d4="B", d5="YB", c5="B", h1="Y")
@@ -170,15 +181,9 @@ class TestAccess:
         expect(page.locator("main, .overlay-page").first).to_be_visible()
         page.wait_for_timeout(600)
 
-        page.evaluate(AXE.read_text("utf-8"))
-        found = page.evaluate("axe.run().then((result) => result.violations)")
-
-        serious = [
-            (one["id"], one["help"], [node["html"][:120] for node in one["nodes"][:3]])
-            for one in found
-            if one["impact"] in ("serious", "critical")
-        ]
-        assert serious == []
+        assert serious(page) == []
+        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        assert serious(page) == []
 
     def test_dialogs_and_the_flat_board_are_checked_too(self, site: Site, visit: Opener) -> None:
         """What opens on top of a page is as accessible as the page."""
@@ -188,11 +193,20 @@ class TestAccess:
         page.get_by_role("button", name="Flat board").click()
         page.get_by_role("button", name="Correct").click()
         page.get_by_role("button", name=re.compile("^d4:")).click()
-        page.evaluate(AXE.read_text("utf-8"))
 
-        found = page.evaluate("axe.run().then((result) => result.violations)")
+        assert serious(page) == []
 
-        assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    def test_a_players_cards_and_the_demo_are_checked_too(self, site: Site, visit: Opener) -> None:
+        """What only players of CUBE, or onlookers of the demo, get to see."""
+        setup = {"game": "cube", "players": [{"id": "1", "name": "Ada"}, {"id": "2"}]}
+        session = site.session(**setup)
+        see(session, a1="R", d1="Y", a4="B", d4="G")
+        page = visit("/")
+        page.get_by_text("Lay down a card").click()
+        assert serious(page) == []
+        page = visit(invitation(site, session.id, "player", "1"), PHONE, color_scheme="dark")
+        expect(page.get_by_text("Your cards")).to_be_visible()
+        assert serious(page) == []
 
     def test_the_keyboard_reaches_the_content_first(self, site: Site, visit: Opener) -> None:
         """The first stop of the Tab key leads past the navigation."""

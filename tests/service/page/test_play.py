@@ -251,3 +251,64 @@ def test_the_scoreboard_for_streams_is_transparent(visit: Opener, session: GameS
     expect(page.locator(".overlay-page")).to_contain_text("Ada")
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == "rgba(0, 0, 0, 0)"
+
+
+def test_long_pieces_are_drawn_whole(visit: Opener, site: Site) -> None:
+    """A flat piece is one piece, not six cells; an upright one covers the two it stands on."""
+    session = site.session(game="ksar", players=[{"id": "R"}, {"id": "B"}])
+    see(session)
+    flat = {f"{file}{rank}": "R" for file in "abc" for rank in (9, 10)}
+    see(session, **flat)
+    see(session, **flat, d10="BBB", e10="BBB")
+    page = visit("/")
+
+    page.get_by_role("button", name="Flat board").click()
+
+    expect(page.locator(".flat .piece")).to_have_count(2)
+    expect(page.locator(".flat .mark-last")).to_have_count(1)
+    wide = [round(piece.bounding_box()["width"]) for piece in page.locator(".flat .piece").all()]  # type: ignore[index]
+    assert max(wide) > 1.4 * min(wide)
+
+
+def test_whole_pieces_are_put_down_by_hand(visit: Opener, site: Site) -> None:
+    """Without a camera a long piece is told with one tap, and taken away as one."""
+    session = site.session(game="turris", players=[{"id": "L"}, {"id": "D"}], by_hand=True)
+    see(session)
+    page = visit("/")
+    page.get_by_role("button", name="Flat board").click()
+    page.get_by_role("button", name=re.compile("^a1:")).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Piece").select_option("2 × 1 × 1")
+    dialog.get_by_role("button", name="Add light").click()
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+
+    expect(page.locator(".turns li").first).to_contain_text("a1–b1")
+    assert session.state.stacks == {"a1": "L", "b1": "L"}
+    page.get_by_role("button", name=re.compile("^b1:")).click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove the top piece").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.locator(".turns li")).to_have_count(0)
+    assert session.state.stacks == {}
+
+
+def test_cards_are_drawn_and_laid_down(visit: Opener, site: Site) -> None:
+    """The host taps a card together for a player without a phone, and it counts."""
+    session = site.session(game="cube", players=[{"id": "1", "name": "Ada"}, {"id": "2"}])
+    start = {"a1": "R", "d1": "Y", "a4": "B", "d4": "G"}
+    for cells in ({}, {"b1": "G"}, {"b1": "G", "c1": "B"}, {"b1": "GR", "c1": "B"}):
+        see(session, **start, **cells)
+    see(session, **start, b1="GR", c1="BY")
+    page = visit("/")
+    page.get_by_text("Lay down a card").click()
+    letters = "RYGB"
+    for place, letter in (((1, 1), "R"), ((1, 2), "Y"), ((2, 1), "G"), ((2, 2), "B")):
+        name = re.compile(f"^Row {place[0]}, column {place[1]}:")
+        for _ in range(letters.index(letter) + 1):
+            page.get_by_role("button", name=name).click()
+
+    page.get_by_role("button", name="Lay down").click()
+
+    expect(page.locator(".turns li").first).to_contain_text("Card")
+    assert session.state.score == {"1": 1, "2": 0}
+    assert session.state.turns[-1]["move"] == "claim RY/GB"

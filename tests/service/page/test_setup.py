@@ -174,7 +174,9 @@ def test_the_lens_is_measured_on_the_page(visit: Opener, site: Site, phone: Phon
     page.get_by_text("Measure the lens (optional)").click()
 
     page.get_by_role("button", name="Take pictures").click()
-    expect(page.locator(".lens")).to_contain_text(re.compile("([89]|1[0-9]) pictures; 8 are enough"), timeout=60_000)
+    expect(page.locator(".lens")).to_contain_text(
+        re.compile("([89]|1[0-9]) pictures; 8 are enough"), timeout=60_000
+    )
     page.get_by_role("button", name="Measure the lens").click()
 
     expect(page.locator(".lens .alert")).to_contain_text("The lens is measured", timeout=60_000)
