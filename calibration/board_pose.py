@@ -71,10 +71,16 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     tried: list[str] = []
     candidates = lattice_candidates(segments, sight, board)
     fits = _sound(fit_lattices(candidates, sight, board, say), sight, board)
-    if not (fits and fits[0].convincing):
+    # A single row of cells alone does not tell how far one looks down on it; its sheet does.
+    enough = bool(fits) and fits[0].convincing and not _narrow(board)
+    if not enough:
         say("the board's outline")
-    around = [] if fits and fits[0].convincing else _outlines(segments, sight, board)
+    around = [] if enough else _outlines(segments, sight, board)
     if around and not _has_frame(board):
+        if _narrow(board):
+            sheets = _sound_edges(fit_outlines(around, sight, board), sight, board)
+            if sheets and sheets[0].merit > _SURE_EDGES:
+                return Looked(_by_edges(sheets, sight, board), tuple(tried))
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
         fits.sort(key=lambda f: -f.merit)
     if fits and fits[0].merit > _LEAST_MERIT and fits[0].seen > _LEAST_SEEN:
@@ -84,7 +90,7 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
         edges = fit_frames(around, segments, sight, board)
     else:
         edges = fit_outlines(around, sight, board)
-    edges = [e for e in edges if _plausible(e.solution.camera, sight, board)]
+    edges = _sound_edges(edges, sight, board)
     what = "frame" if _has_frame(board) else "outline"
     if edges and edges[0].merit > _LEAST_EDGES:
         return Looked(_by_edges(edges, sight, board), tuple(tried))
@@ -101,6 +107,10 @@ def settle_on_board(camera: Camera, sight: Sight, board: Board) -> BoardPose | N
     if cells is not None and cells.merit > _SURE_MERIT and cells.seen > _SURE_SEEN:
         return _by_cells(cells, [], sight, board)
     return None
+
+
+def _narrow(board: Board) -> bool:
+    return min(board.lattice.columns, board.lattice.ranks) == 1
 
 
 def _has_frame(board: Board) -> bool:
@@ -128,6 +138,10 @@ def _cells_inside(around: Sequence[Found], sight: Sight, board: Board) -> list[C
 
 
 def _sound(fits: list[CellFit], sight: Sight, board: Board) -> list[CellFit]:
+    return [f for f in fits if _plausible(f.solution.camera, sight, board)]
+
+
+def _sound_edges(fits: list[OutlineFit], sight: Sight, board: Board) -> list[OutlineFit]:
     return [f for f in fits if _plausible(f.solution.camera, sight, board)]
 
 
@@ -159,7 +173,7 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
             doubts.append("the grid could also lie in another place")
             break
     solution = fit.solution
-    if min(board.lattice.columns, board.lattice.ranks) == 1:
+    if _narrow(board):
         solution = _with_outline(fit, sight, board)
     return BoardPose(solution, "grid", tuple(doubts))
 
@@ -188,7 +202,9 @@ def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
 def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPose:
     best = fits[0]
     doubts = list(_doubts(best.solution, sight, board))
-    if not _has_frame(board) and min(board.margin_mm) < board.lattice.pitch_mm:
+    if not (_has_frame(board) or _narrow(board)) and (
+        min(board.margin_mm) < board.lattice.pitch_mm
+    ):
         doubts.append("a rectangle like the board is seen, but no cells in it")
     missing = [name for name, share in best.support.items() if share < 0.5]
     if best.merit < _SURE_EDGES:

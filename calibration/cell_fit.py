@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera, Floats
-from calibration.cell_sides import CommonLook, Sides, common_look, look_at_sides
+from calibration.cell_sides import OUTWARDS, CommonLook, Sides, common_look, look_at_sides
 from calibration.rectify import Plane, scale_on_board, top_view
-from calibration.solve import Evidence, LensDoubt, Solution, solve
+from calibration.solve import Evidence, LensDoubt, SizePrior, Solution, solve
 from rules.lattice import Board
 
+_USUAL_DEPTH_MM = (0.0, 0.5)  # of hollows that nobody measured, many are painted; and its spread
+_WALL_MM = 0.4  # how far a wall shifts what is seen of a side
 _SURE = 0.5  # a side that correlates less with the common look says nothing
 _SEEN = 0.55  # from this likeness on a side counts as seen
 _GIVE_UP_AFTER, _HOPELESS = 1, 0.08  # rounds, merit
@@ -90,12 +92,18 @@ def lags(sides: Sides, look: CommonLook, most_mm: float) -> Lags:
     )
 
 
-def cell_evidence(camera: Camera, sides: Sides, found: Lags, height_mm: float = 0.0) -> Evidence:
-    """Borders of cells, shifted to where the picture shows them; their common inset is unknown."""
+def cell_evidence(
+    camera: Camera, sides: Sides, found: Lags, depth_mm: float | None = None
+) -> Evidence:
+    """Borders of cells, shifted to where the picture shows them; their common inset is unknown.
+
+    Hollows are seen by their upper rim; how much deeper their floor is, is a second unknown. Their
+    walls are seen and shaded differently to each side: four more unknowns.
+    """
     keep = found.likeness > _SURE
     middle = sides.middle_mm[keep]
     out = sides.outward[keep]
-    at = np.concatenate([middle, np.full((len(middle), 1), height_mm)], axis=1)
+    at = np.column_stack([middle, np.full(len(middle), depth_mm or 0.0)])
     outward = np.concatenate([out, np.zeros((len(out), 1))], axis=1)
     along = np.stack([-out[:, 1], out[:, 0], np.zeros(len(out))], axis=1)
     px = camera.project(at + found.off_mm[keep, None] * outward)
@@ -105,8 +113,20 @@ def cell_evidence(camera: Camera, sides: Sides, found: Lags, height_mm: float = 
     # A shift of one millimetre on the board is so many pixels across the border.
     scale = np.abs(((camera.project(at + outward) - camera.project(at)) * normals).sum(axis=1))
     error = np.clip(0.10 * scale * (1.3 - found.likeness[keep]) / 0.3, 0.08, 2.0)
+    shape = outward[:, None, :]
+    if depth_mm is not None:
+        up = np.broadcast_to([0.0, 0.0, 1.0], outward.shape)
+        ways = [(out == way).all(axis=1)[:, None] * outward for way in OUTWARDS]
+        shape = np.stack([outward, up, *ways], axis=1)
     good = np.isfinite(px).all(axis=1) & np.isfinite(normals).all(axis=1)
-    return Evidence(at[good], px[good], normals[good], error[good], outward[good][:, None, :])
+    return Evidence(at[good], px[good], normals[good], error[good], shape[good])
+
+
+def _depth_prior(board: Board) -> tuple[float, float] | None:
+    """How deep hollows are thought to be, and how surely; None for boards without any."""
+    if board.recess_mm is None:
+        return None
+    return _USUAL_DEPTH_MM if board.recess_mm == "auto" else (float(board.recess_mm), 0.3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,17 +166,26 @@ def fit_cells(
     result: CellFit | None = None
     pitch = board.lattice.pitch_mm
     trusted = trusted or camera
+    prior = _depth_prior(board)
+    depth = prior[0] if prior is not None else None
     for number, reach in enumerate(rounds):
-        sides = sides_in(camera, lab, board, coarse=coarse)
+        sides = sides_in(camera, lab, board, depth or 0.0, coarse=coarse)
         within = inside(sides, board)
         if within.sum() < 0.5 * 4 * board.lattice.columns * board.lattice.ranks:
             return result
         cells = sides.part(within)
         look = common_look(cells)
-        evidence = cell_evidence(camera, cells, lags(cells, look, reach * pitch))
+        evidence = cell_evidence(camera, cells, lags(cells, look, reach * pitch), depth)
         if len(evidence.px) < 8:
             return result
-        solution = solve(camera, evidence, doubt, trusted=trusted)
+        sizes = None
+        if prior is not None and depth is not None:
+            expected = np.array([0.0, prior[0] - depth, *[0.0] * len(OUTWARDS)])
+            errors = np.array([1e3, prior[1], *[_WALL_MM] * len(OUTWARDS)])
+            sizes = SizePrior(expected, errors)
+        solution = solve(camera, evidence, doubt, trusted=trusted, sizes=sizes)
+        if depth is not None:
+            depth += float(solution.sizes[1])
         likeness = likeness_of(sides, look)
         result = _told(solution, look, sides, likeness, board, evidence)
         camera = solution.camera

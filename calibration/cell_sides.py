@@ -19,7 +19,7 @@ _ALONG = (0.2, 0.8)  # part of a side that is looked at; crossings look differen
 _INWARD, _OUTWARD = 0.40, 0.30  # reach of the profiles, in pitches
 _STEPS = 57
 _POWERS = 40
-_OUTWARDS = ((-1, 0), (1, 0), (0, -1), (0, 1))
+OUTWARDS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +53,7 @@ def look_at_sides(view: TopView, lattice: Lattice, ring: int = 1) -> Sides:
     )
     places = np.stack([files.ravel(), ranks.ravel()], axis=1).astype(np.float64)
     cells, outwards, middles, profiles = [], [], [], []
-    for ox, oy in _OUTWARDS:
+    for ox, oy in OUTWARDS:
         out = np.array([ox, oy], dtype=np.float64)
         tangent = np.array([-oy, ox], dtype=np.float64)
         middle = (places + 0.5 + out / 2) * pitch

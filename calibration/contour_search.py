@@ -39,13 +39,17 @@ def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
             often[same] += 1
     if not kept:
         return []
-    quads = shape.lens.undistort(np.array(kept))
-    off, factors = misfit(quads, *shape.size, shape.lens, lens_known=shape.lens_known)
-    found = [
-        Found(q, float(np.sqrt(_area(c) / (width * height)) * min(n, _OFTEN)), float(f))
-        for q, c, n, o, f in zip(quads, kept, often, off, factors, strict=True)
-        if o < _BENT
-    ]
+    found = []
+    for first in (0, 1):  # either side may be the one along the files
+        quads = np.roll(shape.lens.undistort(np.array(kept)), first, axis=1)
+        off, factors = misfit(quads, *shape.size, shape.lens, lens_known=shape.lens_known)
+        found.extend(
+            Found(q, float(np.sqrt(_area(c) / (width * height)) * min(n, _OFTEN)), float(f))
+            for q, c, n, o, f in zip(quads, kept, often, off, factors, strict=True)
+            if o < _BENT
+        )
+        if abs(shape.size[0] - shape.size[1]) < 0.01 * shape.size[1]:
+            break
     found.sort(key=lambda f: -f.score)
     return found[:_MOST]
 

@@ -59,11 +59,10 @@ def cameras_for(
     wide = float(np.ptp(corners_mm[:, 0]))
     deep = float(np.ptp(corners_mm[:, 1]))
     around = seen_from_above(corners)
-    # The first side of `corners` is along the files; going round the other way it comes last.
-    start = 0 if around is corners else 1
+    # The first side is along the files, whichever way round the corners are told.
     square = abs(wide - deep) < 0.01 * max(wide, deep)
     found = []
-    for turn in range(4) if square else (start, start + 2):
+    for turn in range(4) if square else (0, 2):
         camera = place_camera(
             np.roll(around, -turn, axis=0), corners_mm, sight.lens, sight.doubt, factor
         )

@@ -28,6 +28,7 @@ _FRAME_GUESSES = (0.6, 0.8, 1.0, 1.3)  # heights of a frame, in units, where nob
 _WIDTHS = tuple(range(6, 31, 3))  # widths of a frame in mm, likewise
 _BEST_STARTS = 4
 _THICK_MM = (2.5, 1.5)  # usual felts and boards, whose side faces look like their top, and spread
+_PAPER_MM = (0.2, 0.2)
 CUT_MM = 0.8  # how exactly margins are usually kept
 
 
@@ -86,19 +87,22 @@ def fit_outlines(found: Sequence[Found], sight: Sight, board: Board) -> list[Out
     """The board's outline in every likely place, the most convincing first."""
     corners = board_corners(board, board.margin_mm)
     plan = outline_plan(corners)
+    thick = _PAPER_MM if min(board.lattice.columns, board.lattice.ranks) == 1 else _THICK_MM
     fits = []
     for one in found[:_MOST_TRIED]:
         for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
-            fit = _fit(camera, sight, plan)
+            fit = _fit(camera, sight, plan, thick)
             if fit is not None:
                 fits.append(fit)
     fits.sort(key=lambda f: -f.merit)
     return fits
 
 
-def _fit(camera: Camera, sight: Sight, plan: Plan) -> OutlineFit | None:
+def _fit(
+    camera: Camera, sight: Sight, plan: Plan, thickness: tuple[float, float]
+) -> OutlineFit | None:
     trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
-    thick, error = _THICK_MM
+    thick, error = thickness
     fit = fit_outline(
         camera, sight.lab, plan, sight.doubt, trusted=trusted, sizes=((thick,), (error,))
     )

@@ -7,11 +7,12 @@ import cv2
 import numpy as np
 
 from calibration import cv
-from calibration.board_pose import apart_mm, look_for_board, settle_on_board
+from calibration.board_pose import BoardPose, apart_mm, look_for_board, settle_on_board
 from calibration.camera import Camera, Floats, Lens
 from calibration.errors import NotFound
-from calibration.grid_pose import Sight
+from calibration.grid_pose import Say, Sight
 from calibration.known_pose import corner_places_mm, from_corners, from_markers
+from calibration.picture_faults import picture_faults
 from calibration.pose_quality import expected_errors, heights_of, in_words
 from calibration.rectify import lab_of
 from calibration.scene import CameraPlace, Scene
@@ -51,6 +52,7 @@ class FoundPose:
             source=source,
             lens_method=self.lens_method,
             error_mm=self.error_mm,
+            more={"doubts": list(self.doubts)} if self.doubts else {},
         )
 
     def drawn(self, image: cv.Image) -> cv.Image:
@@ -80,8 +82,12 @@ def find_pose(
     measured: LensRecord | None,
     *,
     corners_px: Floats | None = None,
+    say: Say = lambda _: None,
 ) -> FoundPose:
-    """The pose from an upright picture of the table; raises NotFound with what was tried."""
+    """The pose from an upright picture of the table; raises NotFound with what was tried.
+
+    `say` is told what is looked for, for those who wait.
+    """
     size = (image.shape[1], image.shape[0])
     lens, doubt = lens_for(size, measured)
     known = measured is not None
@@ -91,24 +97,31 @@ def find_pose(
         return _settled(given, "corners", sight, scene, known=known)
     tried = []
     if scene.markers:
+        say("markers")
         try:
             by_markers = from_markers(image, scene.markers, lens, doubt)
+            return _settled(by_markers, "markers", sight, scene, known=known)
         except NotFound as error:
             tried.append(f"markers: {error}")
-        else:
-            return _settled(by_markers, "markers", sight, scene, known=known)
-    looked = look_for_board(sight, scene.board)
+    looked = look_for_board(sight, scene.board, say)
+    tried.extend(looked.tried)
     if looked.pose is not None:
-        found = looked.pose
-        return _told(
-            found.solution, found.method, scene, known, found.doubts, frame_mm=found.frame_mm
-        )
+        try:
+            return _by_board(looked.pose, scene, known=known)
+        except NotFound as error:
+            tried.append(str(error))
+    faults = "; ".join(picture_faults(image))
     raise NotFound(
         f"the board was not found in the picture of {place.name!r} (tried "
-        + "; ".join((*tried, *looked.tried))
-        + "); show the whole board, evenly lit and free of pieces, check columns, ranks and clock "
+        + "; ".join(tried)
+        + f"); {faults + '; ' if faults else ''}"
+        "show the whole board, evenly lit and free of pieces, check columns, ranks and clock "
         "in table.toml, print the markers of `kiebitz mat`, or give its corners with --corners"
     )
+
+
+def _by_board(found: BoardPose, scene: Scene, *, known: bool) -> FoundPose:
+    return _told(found.solution, found.method, scene, known, found.doubts, frame_mm=found.frame_mm)
 
 
 def _settled(

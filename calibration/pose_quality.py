@@ -1,6 +1,6 @@
 """How good a pose is: its error in millimetres on the board and above it, in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -31,6 +31,11 @@ def expected_errors(
         )
         for height in heights_mm
     }
+
+
+def with_board(error_mm: Mapping[str, float], board_mm: float) -> dict[str, float]:
+    """Errors of a camera that stacks made certain: where the board lies they do not tell."""
+    return {height: round(float(np.hypot(mm, board_mm)), 2) for height, mm in error_mm.items()}
 
 
 def _cameras_like(solution: Solution, board: Board, rng: np.random.Generator) -> list[Camera]:
@@ -91,7 +96,10 @@ def _off(other: Camera, px: Floats, places: Floats, height: float) -> float:
 
 def heights_of(board: Board) -> tuple[float, ...]:
     """The heights at which errors count; 250 mm only where towers grow so high."""
-    tall = board.lattice.size_mm[2] > _TALL_MM
+    # Cameras before a wall stand no higher than it: there is no plane to look down on.
+    tall = (
+        board.lattice.size_mm[2] > _TALL_MM and min(board.lattice.columns, board.lattice.ranks) > 1
+    )
     return (*HEIGHTS_MM, _HIGH_MM) if tall else HEIGHTS_MM
 
 

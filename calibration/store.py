@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,13 @@ class Calibration:
     def with_lens(self, name: str, record: LensRecord) -> "Calibration":
         """The same with one lens set."""
         return replace(self, lenses={**self.lenses, name: record})
+
+    def with_frame(self, sizes_mm: Sequence[float]) -> "Calibration":
+        """The same with the height and width of the board's frame as they were measured."""
+        height, width = (round(size, 1) for size in sizes_mm)
+        return replace(
+            self, board={**self.board, "frame_height_mm": height, "frame_width_mm": width}
+        )
 
     def camera(self, name: str) -> Camera:
         """A calibrated camera by name; raises CalibrationError."""

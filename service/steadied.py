@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from calibration.cv import Image
-from calibration.pose_quality import in_words
+from calibration.pose_quality import in_words, with_board
 from calibration.solve import LensDoubt
 from calibration.stacks import StackView, refine_with_stacks
 from calibration.store import Calibration
@@ -39,13 +39,15 @@ def steadied(
         record = calibration.cameras[name]
         if not refined.changed or record.lens_method not in _UNSURE_LENS:
             continue
-        words = in_words(refined.error_mm, record.method, record.rms_px, lens_known=False)
+        errors = with_board(refined.error_mm, record.error_mm.get("0", 0.0))
+        doubts = [str(doubt) for doubt in record.more.get("doubts", ())]
+        words = in_words(errors, record.method, record.rms_px, lens_known=False, doubts=doubts)
         calibration = calibration.with_camera(
             name,
             replace(
                 record,
                 camera=refined.camera,
-                error_mm=refined.error_mm,
+                error_mm=errors,
                 verdict=words,
                 lens_method="stacks",
             ),

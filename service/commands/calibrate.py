@@ -20,6 +20,7 @@ from calibration.scene import CameraPlace
 from calibration.store import LensRecord
 from rules.errors import UnknownName
 from service.camera_pictures import camera_pictures
+from service.progress import progress
 from service.commands.calibrate_colours import colours
 from service.table_folder import read_table
 
@@ -87,7 +88,10 @@ def pose(
         Path | None, typer.Option(metavar="OUT.png", help="Draw what was found into a picture.")
     ] = None,
 ) -> None:
-    """Find where each camera stands, from one picture of the empty table."""
+    """Find where each camera stands, from one picture of the empty table.
+
+    By printed markers, else by the board's own lines, frame or outline, else by --corners.
+    """
     table = read_table(folder)
     given = dict(_corners(word) for word in corners or [])
     images = camera_pictures(pictures, table.scene.cameras, folder)
@@ -97,15 +101,18 @@ def pose(
     calibration = store.read(folder)
     failed = []
     drawn = []
+    frames = []
     for name, image in images.items():
         try:
-            found = find_pose(
-                image,
-                table.scene,
-                table.scene.cameras[name],
-                calibration.lenses.get(name),
-                corners_px=given.get(name),
-            )
+            with progress(f"{name}: looking for the board") as say:
+                found = find_pose(
+                    image,
+                    table.scene,
+                    table.scene.cameras[name],
+                    calibration.lenses.get(name),
+                    corners_px=given.get(name),
+                    say=say,
+                )
         except CalibrationError as error:
             failed.append(error)
             sys.stderr.write(f"{name}: {error}\n")
@@ -116,6 +123,10 @@ def pose(
             colour_store.save_empty(folder, name, image)
         print(f"{name}: {found.verdict}")
         drawn.append(found.drawn(image))
+        if found.frame_mm is not None and not found.doubts:
+            frames.append(found.frame_mm)
+    if frames:
+        calibration = calibration.with_frame(np.mean(frames, axis=0).tolist())
     if drawn:
         store.write(folder, calibration)
     if show is not None and drawn:
