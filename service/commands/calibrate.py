@@ -20,8 +20,8 @@ from calibration.scene import CameraPlace
 from calibration.store import LensRecord
 from rules.errors import UnknownName
 from service.camera_pictures import camera_pictures
-from service.progress import progress
 from service.commands.calibrate_colours import colours
+from service.progress import progress
 from service.table_folder import read_table
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
