@@ -21,13 +21,13 @@ Points = NDArray[np.float64]
 _WIDTH_PX = 640
 _MOST = 260  # points to follow
 _FEWEST = 14  # fewer in agreement prove nothing
-_ENOUGH = 40  # with fewer things to follow, finding none proves nothing
+_ENOUGH = 150  # fewer things to follow may all be spare pieces, which lie elsewhere by now
 _STEADY_PX = 2.0  # at 1280 pixels width: less is no bump but noise
 _STAYS_PX = 0.8  # of the small picture; if so many points stay, the camera does:
 _STAY = 0.3
 _CONTRAST = 4.5  # grey levels around a point worth following
-_LIKE = 0.85  # as a whole; with fewer pieces about it is no other table, only bare and bumped
-_UNLIKE = 0.1  # two views of one table are more alike, whatever stands there: 0.45
+_LIKE = 0.85  # how alike two views of one table are while little stands on it
+_UNLIKE = 0.25  # and however much stands there, and hands with it: 0.45
 _CHANCE = 1  # so many points seem to stay where they were by chance
 _GIST = (64, 36)  # pixels of a picture in which only large things are seen
 _FITS_PX = 0.8  # middle error of a place that was found again, at 1280
@@ -51,14 +51,15 @@ class Sighting:
         return self.agreeing >= max(_FEWEST, 0.08 * self.followed)
 
     @property
-    def strange(self) -> bool:
-        """Whether not even a few things were found again, and the picture as a whole is another.
+    def familiar(self) -> bool:
+        """Whether this is the same table, be it only by a few things or as a whole."""
+        few = self.followed < _ENOUGH and self.alike >= _LIKE
+        return self.known or self.staying > _CHANCE or few
 
-        Most of what was followed may be spare pieces, which lie elsewhere by now.
-        """
-        if self.known or self.staying > _CHANCE:
-            return False
-        return self.alike < (_LIKE if self.followed >= _ENOUGH else _UNLIKE)
+    @property
+    def strange(self) -> bool:
+        """Whether not even a few things were found again, and the picture as a whole is another."""
+        return not self.familiar and self.alike < (_LIKE if self.followed >= _ENOUGH else _UNLIKE)
 
     @property
     def steady(self) -> bool:

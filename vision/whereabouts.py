@@ -159,9 +159,9 @@ class Whereabouts:
             self._strangeness[name] += 1
             if self._strangeness[name] == STRANGE:
                 yield CameraNote(t, name, "wrong-table")
-        elif count > 0:
+        elif sighting.familiar:
             self._off.discard(name)
-            self._strangeness[name] = 0
+            self._strangeness[name] = -1
 
     def _swapped_with(self, name: str, own: Sighting) -> str | None:
         """The camera whose calibrated view this one shows."""

@@ -90,6 +90,25 @@ def test_another_table_is_not_known() -> None:
     assert sighting.strange
 
 
+def cloth(spare: Sequence[tuple[int, int]]) -> ImageBGR:
+    """A board on a plain cloth; all there is to follow are spare pieces beside it."""
+    image = np.full((SIZE[1], SIZE[0], 3), (120, 70, 40), dtype=np.uint8)
+    on_table = np.array([(-12, -12, 0), (100, -12, 0), (100, 100, 0), (-12, 100, 0.0)])
+    cv2.fillPoly(image, [np.round(CAMERA.project(on_table)).astype(np.int32)], (130, 175, 205))
+    for x, y in spare:
+        cv2.rectangle(image, (x, y), (x + 22, y + 18), (40, 190, 220), -1)
+    return image
+
+
+def test_a_plain_table_whose_spare_pieces_were_taken_is_the_same_table() -> None:
+    """Not one thing is found again; the picture as a whole is enough."""
+    before = cloth([(20 + 47 * i, 12 + 9 * (i % 3)) for i in range(13)])
+    sighting = Anchor(CAMERA, BOARD, before).sight(cloth([(300, 5)]))
+
+    assert not sighting.known
+    assert sighting.familiar
+
+
 def test_spare_pieces_that_moved_do_not_make_another_table() -> None:
     """Only a small part of the table has grain; what is followed elsewhere lies elsewhere now."""
     before, after = table(CAMERA, 1), table(bumped(CAMERA, (0, 0, 4), (30, 10, 0)), 2)
