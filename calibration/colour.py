@@ -102,15 +102,19 @@ def fit_light(points_mm: ArrayLike, brightness: ArrayLike, size_mm: Sequence[flo
     return answer.astype(np.float32)
 
 
-def nearest_pair(colours: Sequence[CameraColours]) -> tuple[str, str, float] | None:
+def nearest_pair(
+    colours: Sequence[CameraColours], only: Sequence[str] | None = None
+) -> tuple[str, str, float] | None:
     """The two letters hardest to tell apart, and their distance in standard deviations.
 
-    The best camera counts for each pair, faces seen by none do not count.
+    The best camera counts for each pair; `only` names the letters that count.
     """
     letters = colours[0].letters if colours else ()
     worst: tuple[str, str, float] | None = None
     for i, one in enumerate(letters):
         for j in range(i):
+            if only is not None and not {one, letters[j]} <= set(only):
+                continue
             distance = max((_apart(camera, i, j) for camera in colours), default=0.0)
             if worst is None or distance < worst[2]:
                 worst = (letters[j], one, distance)
@@ -118,9 +122,12 @@ def nearest_pair(colours: Sequence[CameraColours]) -> tuple[str, str, float] | N
 
 
 def _apart(camera: CameraColours, i: int, j: int) -> float:
-    difference = camera.mean[i] - camera.mean[j]
-    spread = np.sqrt((camera.spread[i] ** 2 + camera.spread[j] ** 2) / 2)
+    """On the faces of both letters that were seen, else as predicted for the top."""
+    both = camera.seen[i] & camera.seen[j]
+    faces = np.flatnonzero(both) if both.any() else np.array([0])
+    difference = camera.mean[i, faces] - camera.mean[j, faces]
+    spread = np.sqrt((camera.spread[i, faces] ** 2 + camera.spread[j, faces] ** 2) / 2)
     hue = np.hypot(difference[:, 1], difference[:, 2]) / spread[:, 1]
     # Brightness varies with every shadow; it counts for less than it seems.
     grey = 0.5 * np.abs(difference[:, 0]) / spread[:, 0]
-    return float(np.hypot(hue, grey)[0])
+    return float(np.hypot(hue, grey).max())

@@ -9,18 +9,19 @@ from typing import Annotated
 import typer
 
 from calibration import colour_store, store
-from calibration.colour import CameraColours, nearest_pair
+from calibration.colour import CameraColours
 from calibration.colour_fit import ColourView, fit_colours
+from calibration.colour_quality import ColourVerdict, judge_colours
 from calibration.cv import Image
+from calibration.errors import NotFound
+from calibration.scene import CameraPlace
 from rules.errors import SetupError
-from service.camera_pictures import camera_pictures, showing
+from service.camera_pictures import camera_pictures, showing, take_settled_picture
+from service.camera_settings import keep_settings
 from service.stacks_text import check_letters, stacks_from
 from service.steadied import steadied
 from service.table_eyes import measured_board
 from service.table_folder import read_table
-
-ENOUGH = 3.0  # standard deviations between two colours; less is told
-PLENTY = 6.0
 
 
 def colours(
@@ -42,13 +43,17 @@ def colours(
     check_letters(known, names)
     if not any(known.units()):
         raise SetupError("no piece stands in the stacks; show some of each colour")
-    images = showing(camera_pictures(pictures, table.scene.cameras, folder))
+    locked: dict[str, dict[str, float]] = {}
+
+    def settled(place: CameraPlace, folder: Path) -> Image:
+        image, locked[place.name] = take_settled_picture(place, folder)
+        return image
+
+    images = showing(camera_pictures(pictures, table.scene.cameras, folder, settled))
     empties = {name: _empty(folder, name, image.shape) for name, image in images.items()}
     for name in images:
         calibration.camera(name)
     calibration, told = steadied(calibration, images, empties, board, known)
-    for sentence in told.values():
-        print(sentence)
     views = {
         name: ColourView(
             calibration.camera(name).scaled((image.shape[1], image.shape[0])),
@@ -57,17 +62,24 @@ def colours(
         )
         for name, image in images.items()
     }
-    found = dict(zip(views, fit_colours(list(views.values()), board, names, known), strict=True))
+    fitted = fit_colours(list(views.values()), board, names, known)
+    verdict = judge_colours(list(views.values()), fitted, board, known)
+    if verdict.hopeless:
+        raise NotFound(_not_seen(verdict, folder))
+    found = dict(zip(views, fitted, strict=True))
     now = datetime.now(UTC).astimezone().isoformat(timespec="seconds")
     source = ", ".join(word.partition("=")[2] or word for word in pictures)
     store.write(folder, colour_store.with_colours(calibration, found, date=now, source=source))
+    keep_settings(folder, locked)
+    for sentence in told.values():
+        print(sentence)
     for name, view in views.items():
         if view.empty is None:
             sys.stderr.write(
                 f"{name}: no picture of the empty table is known; "
                 f"run `kiebitz calibrate pose {folder}` with one\n"
             )
-    _tell(found, names)
+    _tell(found, names, verdict)
 
 
 def _empty(folder: Path, name: str, shape: tuple[int, ...]) -> Image | None:
@@ -75,7 +87,23 @@ def _empty(folder: Path, name: str, shape: tuple[int, ...]) -> Image | None:
     return empty if empty is not None and empty.shape == shape else None
 
 
-def _tell(found: Mapping[str, CameraColours], names: Mapping[str, str]) -> None:
+def _not_seen(verdict: ColourVerdict, folder: Path) -> str:
+    """Why nothing was learned, and what to try."""
+    if verdict.nothing_stands:
+        cells = ", ".join(str(cell) for cell in verdict.nothing_stands[:6])
+        what = f"nothing new is seen on {cells}: this looks like the empty table"
+    else:
+        what = "no face of the pieces is seen by any camera"
+    return (
+        f"no colours were learned: {what}; take the picture with the pieces of --stacks on their "
+        f"cells, and check with `kiebitz calibrate pose {folder} CAM=IMAGE --show out.png` that "
+        "a1 is where you think"
+    )
+
+
+def _tell(
+    found: Mapping[str, CameraColours], names: Mapping[str, str], verdict: ColourVerdict
+) -> None:
     """Says what was learned, and whether it is enough."""
     for name, learned in found.items():
         seen = [bool(row.any()) for row in learned.seen]
@@ -85,15 +113,16 @@ def _tell(found: Mapping[str, CameraColours], names: Mapping[str, str]) -> None:
         if missing:
             text += f"; not seen: {' '.join(missing)} (guessed from their names)"
         print(text)
-    pair = nearest_pair(list(found.values()))
-    if pair is not None:
-        one, other, apart = pair
-        verdict = "plenty" if apart >= PLENTY else "enough" if apart >= ENOUGH else "too near"
+    if verdict.nearest is not None:
+        one, other, apart = verdict.nearest
         print(
-            f"nearest colours: {names[one]} and {names[other]}, {apart:.1f} deviations: {verdict}"
+            f"nearest colours: {names[one]} and {names[other]}, {apart:.1f} deviations: "
+            f"{verdict.word}"
         )
-        if apart < ENOUGH:
+        if verdict.word == "too near":
             sys.stderr.write(
                 "these two will be mixed up at times: use more or whiter light, "
                 "and keep the pieces out of shadow and glare\n"
             )
+    if verdict.doubts:
+        print(f"DOUBTFUL: {'; '.join(verdict.doubts)}")

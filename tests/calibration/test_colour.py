@@ -9,6 +9,7 @@ from calibration import colour_store
 from calibration.camera import Camera, Lens
 from calibration.colour import CameraColours, fit_light, light_terms, nearest_pair
 from calibration.colour_fit import ColourView, fit_colours
+from calibration.colour_quality import ColourVerdict, judge_colours
 from calibration.colour_space import (
     gains_of,
     hue_when_darker,
@@ -21,6 +22,8 @@ from calibration.colour_space import (
 from calibration.errors import CalibrationError
 from calibration.store import Calibration
 from rules.lattice import Board, Lattice
+from rules.stacks import Stacks
+from tests.calibration import scenes
 
 BOARD = Board(Lattice(8, 8, 5, 22.0, (20.0, 20.0, 20.0)))
 NAMES = {"B": "blue", "Y": "yellow"}
@@ -145,3 +148,66 @@ class TestStore:
         pixels = np.array([[10, 120, 250]], dtype=np.uint8)
 
         assert log_colours(pixels) == pytest.approx(of_light(light_of(pixels)), abs=1e-4)
+
+
+def seen(stacks: Stacks, *, exposure: float = 1.0, said: Stacks | None = None) -> ColourVerdict:
+    """What is thought of colours learned where `stacks` stand and `said` is said to stand."""
+    camera = scenes.look_at((640, 480), 560, (88, -180, 320), (88, 88, 0))
+    wood = scenes.Box((-14, -14, -5), (190, 190, 0), scenes.plain(0.3, 0.5, 0.6), (0.2, 0.3, 0.4))
+    paints = {"B": (0.45, 0.15, 0.05), "Y": (0.05, 0.55, 0.75)}
+    cubes = [
+        scenes.cube(*BOARD.lattice.centre_mm(unit.cell), 20 * (unit.level - 1), 20, paints[letter])
+        for unit, letter in stacks.units()
+    ]
+    light = scenes.Look(gain=exposure)
+    picture = scenes.draw(camera, [wood, *cubes], -5.0, light)
+    view = ColourView(camera, picture, scenes.draw(camera, [wood], -5.0, light, seed=1))
+    known = said or stacks
+    return judge_colours([view], fit_colours([view], BOARD, NAMES, known), BOARD, known)
+
+
+class TestVerdict:
+    """A failed calibration never looks like a good one."""
+
+    STANDING = Stacks.of({"b2": "B", "g7": "Y", "b7": "BY"})
+
+    def test_pieces_that_are_seen_are_enough(self) -> None:
+        """Two colours in good light leave no doubt."""
+        verdict = seen(self.STANDING)
+
+        assert not verdict.hopeless
+        assert not verdict.doubts
+        assert verdict.word == "plenty"
+
+    def test_the_empty_table_teaches_nothing(self) -> None:
+        """Where nothing of the pieces is seen the board's colour must not be learned."""
+        verdict = seen(Stacks(), said=self.STANDING)
+
+        assert verdict.hopeless
+        assert len(verdict.nothing_stands) == 3
+
+    def test_a_missing_stack_is_named(self) -> None:
+        """One stack that is not there is told with its cell."""
+        verdict = seen(self.STANDING, said=Stacks.of({"b2": "B", "g7": "Y", "b7": "BY", "e4": "Y"}))
+
+        assert not verdict.hopeless
+        assert [str(cell) for cell in verdict.nothing_stands] == ["e4"]
+        assert any("e4" in doubt for doubt in verdict.doubts)
+
+    def test_a_colour_that_was_not_shown_is_only_guessed(self) -> None:
+        """The nearest pair counts seen colours alone; a missing one is a doubt."""
+        verdict = seen(Stacks.of({"b2": "B", "g7": "B"}))
+
+        assert verdict.missing == ("Y",)
+        assert verdict.nearest is None
+        assert any("guessed" in doubt for doubt in verdict.doubts)
+
+    @pytest.mark.parametrize(
+        ("exposure", "word"),
+        [pytest.param(9.0, "over-exposed", id="glaring"), pytest.param(0.01, "black", id="dark")],
+    )
+    def test_pictures_too_bright_or_dark_are_told(self, exposure: float, word: str) -> None:
+        """Clipped and black pieces cannot be told apart later."""
+        verdict = seen(self.STANDING, exposure=exposure)
+
+        assert verdict.hopeless or any(word in doubt for doubt in verdict.doubts)
