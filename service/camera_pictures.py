@@ -12,7 +12,9 @@ from calibration.cv import Image, read_image, upright
 from calibration.errors import CalibrationError
 from calibration.scene import CameraPlace
 from rules.errors import UnknownName
+from service.table_folder import read_table
 from service.table_reader import TableError
+from service.virtual_plays import virtual_cameras
 from vision.errors import NoPicture, SourceError
 from vision.frame import Frame, Source
 from vision.health import shows_nothing
@@ -90,7 +92,17 @@ def _opened(place: CameraPlace, folder: Path) -> Source:
         raise CalibrationError(
             f"camera {place.name!r} has no source in table.toml; give {place.name}=IMAGE"
         )
-    return open_source(place.name, place.source, folder=folder)
+    kind, _, file = str(place.source).partition(":")
+    if kind != "virtual":
+        return open_source(place.name, place.source, folder=folder)
+    cameras = read_table(folder).scene.cameras
+    together = [name for name, other in cameras.items() if other.source == place.source]
+    found = virtual_cameras(folder, file, together)
+    if place.name not in found:
+        raise SourceError(
+            f"the virtual table has no camera {place.name!r}; it has {', '.join(found)}"
+        )
+    return found[place.name]
 
 
 def _fresh(place: CameraPlace, source: Source, newer_than: Frame | None = None) -> Image:

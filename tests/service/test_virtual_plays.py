@@ -1,10 +1,16 @@
 """What `virtual:NAME` plays: files beside the table, and whole games by name."""
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from calibration.scene import CameraPlace
+from rules.registry import find_game
+from service.camera_pictures import take_picture
+from service.table_folder import default_table, write_table
 from service.virtual_plays import virtual_cameras
 from service.watching import wanted_sources
 from vision.errors import SourceError
@@ -29,6 +35,21 @@ def test_a_game_plays_before_the_cameras_of_the_table(
 
     for name in cameras:
         assert next(islice(found[name].frames(), 1)).image.shape == (720, 1280, 3)
+
+
+def test_a_virtual_camera_takes_the_picture_of_the_empty_table(tmp_path: Path) -> None:
+    """Calibration finds where a virtual camera stands from its own source, as with a device."""
+    table = default_table(find_game("kewbz"))
+    cameras = {
+        name: CameraPlace(name=name, source="virtual:kewbz") for name in ("overhead", "side")
+    }
+    write_table(tmp_path, replace(table, scene=replace(table.scene, cameras=cameras)))
+
+    picture = take_picture(cameras["overhead"], tmp_path)
+
+    truth = virtual_cameras(tmp_path, "kewbz", cameras)["overhead"]
+    first = next(islice(truth.frames(), 1)).image
+    assert np.abs(picture.astype(int) - first).mean() < 4
 
 
 def test_a_file_of_that_name_comes_first(tmp_path: Path) -> None:
