@@ -1,6 +1,7 @@
 """Scenes of the virtual table: equal seeds, families that share nothing, pictures that fit."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -13,6 +14,7 @@ from rules.lattice import Board, Lattice
 from rules.pieces import BLOCK, CUBE, CUBOID, Extent, KitPiece, Placed
 from rules.stacks import Stacks
 from vision.errors import VisionError
+from vision.virtual.aiming import camera_toward, lens_of
 from vision.virtual.backdrop import BoardPose
 from vision.virtual.cards import MARKER_MM, marker_corners
 from vision.virtual.placing import (
@@ -208,6 +210,19 @@ def test_markers_are_found_where_they_lie(family: Family) -> None:
     for name, camera in scene.cameras.items():
         height = 0.1 - scene.look.thickness_mm
         assert marker_error_px(pictures[name], camera, GRID.board, height) < 0.25
+
+
+def test_any_calibrated_camera_can_look_at_the_table() -> None:
+    """A camera of one's own, put in the place of those drawn, sees markers where it should."""
+    scene = Scene.from_seed(8, GRID, rig="one", markers=True)
+    lens = lens_of((1024, 768), 0.9, (-0.12, 0.03, 0.0, 0.0, 0.0), (0.01, -0.02))
+    mine = camera_toward(lens, np.array([88.0, 88.0, 0.0]), 4.2, 58.0, 520.0, 3.0)
+    put = replace(scene, cameras={"mine": mine}, sensors={"mine": scene.sensors["camera"]})
+
+    picture = Studio(put).empty(spare=False)["mine"]
+
+    assert picture.shape == (768, 1024, 3)
+    assert marker_error_px(picture, mine, GRID.board, 0.1 - scene.look.thickness_mm) < 0.25
 
 
 def test_a_lens_can_be_measured_from_lens_views() -> None:
