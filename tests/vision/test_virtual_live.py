@@ -85,14 +85,54 @@ class TestScripts:
             "@ hand 6 z99z",
             "@ turn-board 90 1 2 z99z",
             "@ turn-board 90 1 2 a1 b1",
+            "@ wait nan",
+            "@ lamp 1 -4",
+            "@ turn-board inf",
             "@ scene sea=4",
+            "@ scene seed=x",
+            "@ scene seed=-3",
+            "@ scene pace=0",
         ],
-        ids=["unknown", "empty", "number", "missing", "cell", "holder", "more", "setting"],
+        ids=[
+            "unknown",
+            "empty",
+            "number",
+            "missing",
+            "cell",
+            "holder",
+            "more",
+            "nan",
+            "dark",
+            "endless",
+            "setting",
+            "seed",
+            "negative",
+            "pace",
+        ],
     )
     def test_a_wrong_direction_is_told_with_its_line(self, line: str) -> None:
         """Mistakes in a script are errors in words that name the line."""
         with pytest.raises(SourceError, match="line 11"):
             parse_script(RECORD + "\n" + line)
+
+    def test_a_camera_that_is_not_there_is_told(self, tmp_path: Path) -> None:
+        """A direction that names a camera of another rig is an error in words."""
+        path = tmp_path / "game.txt"
+        path.write_text(SHORT.replace("drop side", "drop left"), "utf-8")
+
+        with pytest.raises(SourceError, match="line 5: there is no camera 'left' to drop"):
+            open_table(path)
+
+    @pytest.mark.parametrize("rig", ["one", "two", "three", "corners"])
+    @pytest.mark.parametrize("name", ["kewbz", "kwinty"])
+    def test_random_games_bump_cameras_that_are_there(self, name: str, rig: str) -> None:
+        """What is bumped or drops frames in a random game is a camera of its rig."""
+        script = random_script(find_game(name), 2, 30, rig=rig, mischief=Mischief(bumps=0.5))
+
+        named = {d.words[1] for d in script.directions if d.words[0] in ("bump", "drop")}
+
+        assert named
+        assert named <= set(play_scene(script, size=SMALL).cameras)
 
     def test_a_missing_script_is_told(self, tmp_path: Path) -> None:
         """A file that is not there is an error in words."""

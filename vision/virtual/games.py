@@ -138,9 +138,7 @@ def random_script(
     cells = list(lattice.cells())
     lines: list[Line] = []
     directions: list[Direction] = []
-    cameras = {"one": ("camera", "front"), "two": ("overhead", "side", "front")}.get(
-        rig, ("left", "right", "overhead")
-    )
+    cameras = _cameras(rig, flat=lattice.ranks == 1)
     number = 0
     lies = (0, 0)
     for line in record.lines:
@@ -164,6 +162,15 @@ def random_script(
         lines.append(replace(line, line=number))
     scene = {"seed": str(seed), "family": family, "rig": rig}
     return Script(replace(record, lines=tuple(lines)), tuple(directions), scene)
+
+
+def _cameras(rig: str, *, flat: bool) -> tuple[str, ...]:
+    """The cameras of a rig, some of them named twice so that every rig has two or three."""
+    return {
+        "one": ("front", "front") if flat else ("camera", "camera"),
+        "two": ("overhead", "front", "front") if flat else ("overhead", "side", "side"),
+        "corners": ("front", "camera", "camera") if flat else ("left", "right", "right"),
+    }.get(rig, ("front", "camera", "overhead") if flat else ("left", "right", "overhead"))
 
 
 def _turning(

@@ -188,7 +188,15 @@ def open_table(path: Path) -> VirtualTable:
             f"cannot read the script {str(path)!r}: {(error.strerror or str(error)).lower()}"
         ) from error
     script = parse_script(data)
-    return VirtualTable(play_scene(script), rehearse(script))
+    scene = play_scene(script)
+    for direction in script.directions:
+        kind, *words = direction.words
+        if kind in ("bump", "drop") and words[0] not in scene.cameras:
+            raise SourceError(
+                f"line {direction.line}: there is no camera {words[0]!r} to {kind}; "
+                f"this rig has {', '.join(scene.cameras)}"
+            )
+    return VirtualTable(scene, rehearse(script))
 
 
 def virtual_sources(path: Path) -> Mapping[str, TimedSource]:

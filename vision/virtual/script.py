@@ -72,12 +72,41 @@ def parse_script(text: str | bytes) -> Script:
     return Script(parse_record("\n".join(plain)), tuple(directions), scene)
 
 
+def _number(low: float, high: float) -> Callable[[str], float]:
+    """Numbers between two bounds; what else there is in floats, such as nan, is none."""
+
+    def parsed(word: str) -> float:
+        value = float(word)
+        if not low <= value <= high:
+            raise ValueError(word)
+        return value
+
+    return parsed
+
+
+def _whole(low: int, high: int) -> Callable[[str], int]:
+    def parsed(word: str) -> int:
+        return int(_number(low, high)(str(int(word))))
+
+    return parsed
+
+
+_SETTINGS: dict[str, Callable[[str], object]] = {
+    "seed": _whole(0, 1 << 40),
+    "family": str,  # which there are is for the scene to say
+    "rig": str,
+    "pace": _number(0.05, 20),
+}
+
+
 def _setting(word: str, line: int) -> tuple[str, str]:
-    key, equals, value = word.partition("=")
-    if not equals or key not in ("seed", "family", "rig", "pace"):
+    key, _, value = word.partition("=")
+    try:
+        _SETTINGS[key](value)
+    except (KeyError, ValueError):
         raise SourceError(
             f"line {line}: {word!r} is no part of a scene; use seed=7 family=tune rig=two pace=1"
-        )
+        ) from None
     return key, value
 
 
@@ -85,14 +114,17 @@ def _cell(word: str) -> None:
     Cell.parse(word)
 
 
+_CLOCK = _number(0, 24)
+_SECONDS = _number(0, 3600)
+_SHIFT_MM = _number(-1000, 1000)
 _WORDS: dict[str, tuple[Callable[[str], object], ...]] = {
-    "wait": (float,),
-    "hand": (float, _cell),
-    "bump": (str, float),
-    "lamp": (int, float),
-    "turn-board": (float, float, float),
-    "passer": (float,),
-    "drop": (str, float),
+    "wait": (_SECONDS,),
+    "hand": (_CLOCK, _cell),
+    "bump": (str, _number(0, 45)),
+    "lamp": (_whole(1, 9), _number(0, 10)),
+    "turn-board": (_number(-720, 720), _SHIFT_MM, _SHIFT_MM),
+    "passer": (_SECONDS,),
+    "drop": (str, _SECONDS),
 }
 
 
