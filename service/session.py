@@ -51,7 +51,9 @@ class GameSession:
         self._created = kept.created
         given = {p["id"]: p.get("name") or "" for p in kept.setup.get("players", ())}
         players = {player: given.get(player, "") for player in game.players}
-        self._names = names_of(players, {**game.spec.colours, **kept.setup.get("colours", {})})
+        colours = {**game.spec.colours, **kept.setup.get("colours", {})}
+        self._letters = {*colours, *game.setup.details.get("colours", "").split(), "?", "."}
+        self._names = names_of(players, colours)
         self._inputs: list[Input] = []
         self._misread: dict[str, Misread] = {}
         self._lock = threading.RLock()
@@ -129,7 +131,11 @@ class GameSession:
         self._put("resume")
 
     def claim(self, player: str, card: str) -> None:
-        """A player lays down a card."""
+        """A player lays down a card; raises NotNow."""
+        if not self.game.spec.secrets:
+            raise NotNow(f"{self.game.spec.title} has no cards")
+        if self.state.phase not in ("play", "over"):
+            raise NotNow("cards are laid down while the game is on")
         self._put("claim", {"player": player, "card": card})
 
     def pass_turn(self, player: str | None = None) -> None:
@@ -147,7 +153,9 @@ class GameSession:
 
         All later turns and scores are judged again. Raises BadRequest, NotNow.
         """
-        named = self._checked(cells)
+        named = self.checked(cells)
+        if not named:
+            raise BadRequest("no cell named")
         with self._lock:
             since = self._first_seen(turn)
             before = {one["n"]: one for one in self.state.turns}
@@ -174,27 +182,26 @@ class GameSession:
             self.seq += 1 + len(events)
             self.channel.restart()
 
-    def _checked(self, cells: Mapping[str, str]) -> dict[str, str]:
+    def checked(self, cells: Mapping[str, str]) -> dict[str, str]:
+        """Stacks that could stand on this board, by their cells; raises BadRequest."""
         try:
             stacks = {str(Cell.parse(name)): stack for name, stack in cells.items()}
             Stacks.of(stacks)
         except NotationError as error:
             raise BadRequest(str(error)) from error
         outside = [name for name in stacks if Cell.parse(name) not in self.game.lattice]
-        if outside or not stacks:
-            raise BadRequest(f"{outside[0]!r} is not on the board" if outside else "no cell named")
+        if outside:
+            raise BadRequest(f"{outside[0]!r} is not on the board")
         high = [name for name, stack in stacks.items() if len(stack) > self.game.lattice.levels]
         if high:
             raise BadRequest(
                 f"{high[0]} cannot be {len(stacks[high[0]])} high; "
                 f"at most {self.game.lattice.levels}"
             )
-        known = {*self.game.spec.colours, "?", "."}
-        strange = sorted({letter for stack in stacks.values() for letter in stack} - known)
+        strange = sorted({letter for stack in stacks.values() for letter in stack} - self._letters)
         if strange:
-            raise BadRequest(
-                f"there is no colour {strange[0]!r}; known are {' '.join(sorted(known))}"
-            )
+            known = " ".join(sorted(self._letters))
+            raise BadRequest(f"there is no colour {strange[0]!r}; known are {known}")
         return stacks
 
     def _first_seen(self, turn: int | None) -> int:

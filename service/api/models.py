@@ -1,10 +1,19 @@
 """What travels in request bodies, and the answers that have a fixed form."""
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-Name = Annotated[str, Field(max_length=60)]
+# What turns the direction of writing around or moves the cursor has no place in a name.
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def _plain(name: str) -> str:
+    return _UNSEEN.sub("", name).strip()
+
+
+Name = Annotated[str, Field(max_length=60), AfterValidator(_plain)]
 Stack = Annotated[str, Field(max_length=99, pattern=r"^[A-Z?.]*$")]
 CellName = Annotated[str, Field(pattern=r"^[a-z][1-9][0-9]?$")]
 Millimetres = Annotated[float, Field(gt=0, lt=1000)]

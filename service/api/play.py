@@ -105,13 +105,10 @@ def observe(body: Observation, table: TouchedTable) -> Anything:
     """Tell a position by hand or by another program; not while cameras follow the table."""
     if table.follower is not None:
         raise NotNow("cameras follow this table; pause them first")
-    try:
-        stacks = Stacks.of(dict(body.stacks))
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
-    outside = [str(cell) for cell in stacks if cell not in table.session.game.lattice]
-    if outside:
-        raise BadRequest(f"{outside[0]!r} is not on the board")
+    stacks = Stacks.of(table.session.checked(body.stacks))
+    for cell, choices in body.unsure.items():
+        for stack in choices:
+            table.session.checked({cell: stack})
     table.session.observed(Seen(stacks, body.unsure, certainty=body.certainty))
     return _state(table)
 

@@ -185,3 +185,44 @@ class TestGames:
 
         rules = {rule["code"]: rule["say"] for rule in game["rules"]}
         assert rules["kewbz.square"]
+
+
+class TestNonsense:
+    """What makes no sense is refused with a sentence, and changes nothing."""
+
+    @pytest.mark.parametrize(
+        ("body", "says"),
+        [
+            ({"stacks": {"d4": "X"}}, "no colour 'X'"),
+            ({"stacks": {"d4": "BYBYBY"}}, "at most 5"),
+            ({"stacks": {"z9": "B"}}, "not on the board"),
+            ({"stacks": {"d4": "B."}}, "no stack"),
+            ({"stacks": {}, "unsure": {"d4": {"BX": 0.4}}}, "no colour 'X'"),
+            ({"stacks": {}, "unsure": {"z9": {"B": 0.4}}}, "not on the board"),
+        ],
+        ids=["colour", "high", "outside", "gap-on-top", "doubted-colour", "doubted-cell"],
+    )
+    def test_positions_that_cannot_be(self, room: Room, body: object, says: str) -> None:
+        """Told positions are checked like corrections."""
+        answer = room.host.post(room.url("/observations"), json=body)
+
+        assert answer.status_code == 422
+        assert says in answer.json()["error"]
+        assert room.host.get(room.url()).json()["state"]["phase"] == "setup"
+
+    def test_games_without_cards_take_none(self, room: Room) -> None:
+        """No turn comes of a card in a game that has no cards."""
+        room.see()
+
+        answer = room.host.post(room.url("/claims"), json={"player": "B", "card": "YB/RY"})
+
+        assert answer.status_code == 409
+        assert room.host.get(room.url()).json()["state"]["turns"] == []
+
+    def test_names_hide_nothing(self, room: Room) -> None:
+        """Signs that turn the direction of writing around are left out of names."""
+        body = {"game": "kewbz", "name": "a\u202eb\n", "players": [{"id": "B"}, {"id": "Y"}]}
+
+        made = room.host.post(f"{API}/sessions", json=body).json()
+
+        assert made["name"] == "ab"
