@@ -1,6 +1,6 @@
 """From a table folder to its reader: cameras, colours and empty pictures put together."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -60,13 +60,25 @@ def table_eyes(
     return eyes
 
 
-def table_reader(folder: Path, only: Iterable[str] = ()) -> Reader:
-    """The reader of a calibrated table, of all its cameras or only some; raises KiebitzError."""
+def calibrated_eyes(
+    folder: Path, only: Iterable[str] = ()
+) -> tuple[dict[str, CameraEye], Board, Table]:
+    """The calibrated cameras of a table folder, its measured board, and the table itself."""
     table = read_table(folder)
     calibration = store.read(folder)
     board = measured_board(table, calibration)
-    eyes = table_eyes(folder, table, calibration, board, only)
+    return table_eyes(folder, table, calibration, board, only), board, table
+
+
+def reader_of(table: Table, board: Board, eyes: Mapping[str, CameraEye]) -> Reader:
+    """The reader of a table for these cameras."""
     return Reader(board, eyes, table.spec.kit, one_colour_stacks=never_mixes_colours(table.spec))
+
+
+def table_reader(folder: Path, only: Iterable[str] = ()) -> Reader:
+    """The reader of a calibrated table, of all its cameras or only some; raises KiebitzError."""
+    eyes, board, table = calibrated_eyes(folder, only)
+    return reader_of(table, board, eyes)
 
 
 def never_mixes_colours(spec: GameSpec) -> bool:

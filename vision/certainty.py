@@ -6,6 +6,7 @@ log-odds; how much less was fitted on pictures with known positions.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,24 @@ class CertaintySettings:
     """The curve from differences of score to probabilities."""
 
     sharpness: float = 0.28  # log-odds for a difference of one
+    sharpness_of_blocks: float = 0.12  # where other answers differ in several columns at once
     least_doubt: float = 2e-5  # no cell is surer than this
     seen_weight: float = 1.0  # a unit in sight of less (in full rays) counts as unseen
+    sliver: float = 0.13  # of a face: where less is seen, a colour must be beyond doubt
+    open_odds: float = 2.9  # log-odds under which it is not
     hidden_occupied: float = 0.15  # how often something stands where nobody sees it
-    reach: float = 30.0  # stacks that lose more than this are no rivals
+    reach: float = 90.0  # stacks that lose more than this are no rivals
+    looked_at: int = 9  # columns on which others are tried, however sure they seem
+    tried: int = 8  # rivals that are tried exactly, on each of them
+    unseen_odds: float = 1.4  # log-odds that no slivers exceed: they deceive together
+    face_odds: float = 5.0  # and for as many rays as a whole face is seen by
     suspicion: float = 0.02  # rivals more likely than this are tried exactly
+    usual_misfit: float = 0.5  # regret of a ray where what was read explains what is seen
+    least_sharpness: float = 0.15  # what is left of the sharpness where nothing explains it
+    strange_doubt: float = 0.1  # no cell is surer than one less this there
+    misfit_reach: float = 0.4  # so much more than usual, and the least is left
+    strange_misfit: float = 0.7  # more in a whole picture, and it is not of this table
+    strange_share: float = 0.27  # the same for the share of pixels that nothing explains
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +86,29 @@ def rivals(
     return found
 
 
+def strange_sights(position: Position, settings: CertaintySettings) -> list[int]:
+    """The numbers of cameras whose whole picture is not explained by this position."""
+    found = []
+    for number, sight in enumerate(position.sights):
+        regret, unexplained = sight.misfit()
+        if regret > settings.strange_misfit or unexplained > settings.strange_share:
+            found.append(number)
+    return found
+
+
+def trust(position: Position, settings: CertaintySettings) -> NDArray[np.float64]:
+    """How much a difference of score is worth on each column: less where much is unexplained.
+
+    A camera that moved, an answer that the search missed or a strange table explain their pixels
+    badly, and then differences of score mean little.
+    """
+    least = settings.least_sharpness
+    if len(strange_sights(position, settings)) == len(position.sights):
+        return np.full(position.evidence.columns, least)
+    beyond = (position.misfits() - settings.usual_misfit) / settings.misfit_reach
+    return np.clip(1.0 - beyond * (1.0 - least), least, 1.0)
+
+
 class Doubts:
     """The doubt about every column, all others taken as they are read."""
 
@@ -86,6 +123,10 @@ class Doubts:
         self._position = position
         self._settings = settings
         self._in_sight = position.sight().reshape(-1, position.levels)
+        self._trust = trust(position, settings)
+        faces = [sight.table.face_rays for sight in position.sights]
+        self._face_rays = max(float(np.mean(faces)) if faces else 0.0, 1.0)
+        self._whole = only is None
         hold = position.evidence.settings.change_cost
         self._rivals = [
             rivals(gains, c, self._stack(c), settings.reach, self._last(c), hold)
@@ -101,9 +142,17 @@ class Doubts:
     def suspects(self) -> list[int]:
         """Columns on which something else is not out of the question, the most doubtful first."""
         cells = [self.cell(column) for column in range(len(self._rivals))]
-        open_ = [(1 - cell.chances[0], column) for column, cell in enumerate(cells)]
+        open_ = sorted(
+            ((1 - cell.chances[0], column) for column, cell in enumerate(cells)), reverse=True
+        )
         least = self._settings.suspicion
-        return [column for doubt, column in sorted(open_, reverse=True) if doubt > least]
+        found = [column for doubt, column in open_ if doubt > least]
+        if self._whole:
+            # Once stacks stand where they fit, others may be better than they seemed before.
+            gains = sorted(((max(r.values()), c) for c, r in enumerate(self._rivals) if r))
+            further = [c for _, c in reversed(gains) if c not in found]
+            found += further[: max(0, self._settings.looked_at - len(found))]
+        return found
 
     def settle(self, columns: list[int], passes: int = 2) -> None:
         """Tries the rivals on these columns exactly, and takes those that are better."""
@@ -111,8 +160,11 @@ class Doubts:
             changed = False
             for column in columns:
                 now = self._stack(column)
-                pool = {s: g for s, g in self._rivals[column].items() if s != now}
-                exact = {s: self._position.gain({column: np.array(s, dtype=np.int8)}) for s in pool}
+                pool = sorted(self._rivals[column].items(), key=lambda rival: -rival[1])
+                likely = [s for s, _ in pool if s != now][: self._settings.tried]
+                exact = {
+                    s: self._position.gain({column: np.array(s, dtype=np.int8)}) for s in likely
+                }
                 best = max(exact, key=lambda s: exact[s], default=now)
                 if exact and exact[best] > 0.02:
                     gain = exact.pop(best)
@@ -123,29 +175,39 @@ class Doubts:
             if not changed:
                 break
         self._in_sight = self._position.sight().reshape(-1, self._position.levels)
+        self._trust = trust(self._position, self._settings)
 
     def cell(self, column: int) -> CellDoubt:
         """The candidates of one column with their probabilities."""
         cfg = self._settings
         stack, in_sight = self._stack(column), self._in_sight[column]
         high = len(stack)
-        unseen = frozenset(k for k in range(high) if in_sight[k] < cfg.seen_weight)
+        seen = self._seen(column)
+        unseen = frozenset(k for k in range(high) if not seen[k])
         hidden = bool(high == 0 and (in_sight < cfg.seen_weight).all())
-        best = self._masked(stack, in_sight)
+        best = _masked(stack, seen)
         if hidden:
             return CellDoubt((best,), (1.0,), unseen, hidden)
         odds: dict[Colours, float] = {best: 1.0}
-        for other, gain in self._rivals[column].items():
-            masked = self._masked(other, in_sight)
+        capped = False
+        for other, gain in sorted(self._rivals[column].items(), key=lambda rival: -rival[1]):
+            masked = _masked(other, seen)
             if masked == best:
                 continue
-            odd = float(np.exp(min(cfg.sharpness * gain, 50.0)))
+            told = cfg.sharpness * self._trust[column] * gain
+            if not capped:
+                # Slivers deceive, but all together only once.
+                faces = self._faces_between(stack, other, in_sight)
+                told, capped = max(told, -cfg.unseen_odds - cfg.face_odds * faces), True
+            odd = float(np.exp(min(told, 50.0)))
             if len(other) > high:
                 # Places above the stack that nobody sees may be filled without anybody noticing.
                 dark = in_sight[high : len(other)] < cfg.seen_weight
                 odd *= cfg.hidden_occupied if dark.all() else 1.0
             odds[masked] = max(odds.get(masked, 0.0), odd)
-        total = sum(odds.values()) / (1 - cfg.least_doubt)
+        # Where nothing explains the picture, something that was not thought of may stand.
+        lost = float(1 - self._trust[column]) / (1 - cfg.least_sharpness)
+        total = sum(odds.values()) / (1 - cfg.least_doubt - cfg.strange_doubt * lost * lost)
         ranked = sorted(odds.items(), key=lambda item: (item[0] != best, -item[1]))[:5]
         return CellDoubt(
             tuple(s for s, _ in ranked), tuple(o / total for _, o in ranked), unseen, hidden
@@ -184,7 +246,29 @@ class Doubts:
         last = self._position.anchored(column)
         return None if last is None else tuple(int(c) for c in last)
 
-    def _masked(self, stack: Colours, in_sight: NDArray[np.float64]) -> Colours:
-        """The stack with -1 for units of which nobody sees the colour."""
-        seen = in_sight >= self._settings.seen_weight
-        return tuple(c if seen[k] else -1 for k, c in enumerate(stack))
+    def _faces_between(self, one: Colours, other: Colours, in_sight: NDArray[np.float64]) -> float:
+        """How many faces' worth of rays see the places in which two stacks differ."""
+        most = max(len(one), len(other))
+        differ = [a != b for a, b in zip_longest(one, other, fillvalue=0)]
+        return float(in_sight[:most][differ].sum()) / self._face_rays
+
+    def _seen(self, column: int) -> NDArray[np.bool_]:
+        """Which levels are seen well enough to tell a colour.
+
+        Where only a sliver shows and it could have another colour just as well, none is told.
+        """
+        cfg = self._settings
+        stack, in_sight = self._stack(column), self._in_sight[column]
+        seen = in_sight >= cfg.seen_weight
+        slivers = seen & (in_sight < cfg.sliver * self._face_rays)
+        for other, gain in self._rivals[column].items():
+            if len(other) == len(stack) and cfg.sharpness * gain > -cfg.open_odds:
+                differ = [k for k, (a, b) in enumerate(zip(stack, other, strict=True)) if a != b]
+                if len(differ) == 1 and slivers[differ[0]]:
+                    seen[differ[0]] = False
+        return np.asarray(seen)
+
+
+def _masked(stack: Colours, seen: NDArray[np.bool_]) -> Colours:
+    """The stack with -1 for units of which nobody sees the colour."""
+    return tuple(c if seen[k] else -1 for k, c in enumerate(stack))

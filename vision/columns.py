@@ -86,6 +86,9 @@ class RayTable:
         self.configuration_start = np.searchsorted(
             self.configurations.ray, np.arange(self.count + 1)
         )
+        each = np.bincount(rays.unit, rays.part) if entries else np.zeros(0)
+        # Of a unit a camera sees two faces or three.
+        self.face_rays = float(np.median(each[each > 0])) / 2 if (each > 0).any() else 0.0
         column = rays.unit // lattice.levels
         order = np.argsort(column, kind="stable")
         bounds = np.searchsorted(column[order], np.arange(lattice.columns * lattice.ranks + 1))

@@ -48,15 +48,20 @@ class View:
     weight: Floats32  # (N,) of a ray's logarithm in the score
     scale: np.float32  # of the weights
     sharp: Floats32  # (N,) how much of a ray is worth anything: less where it is clipped
+    best: Floats32  # (N,) logarithm of the density of what would fit the ray best
 
     @staticmethod
     def of(table: RayTable, looks: RayLooks, settings: SearchSettings) -> "View":
         """The evidence of one camera's densities."""
         entry = table.entry_densities(looks.piece)
+        best_entry = entry.max(axis=0)
+        best = looks.nothing.copy()
+        for start, many in table.rays.slots:
+            np.maximum(best[:many], best_entry[start : start + many], out=best[:many])
         return View(
             table,
             _with_none(entry),
-            _with_none(entry.max(axis=0)),
+            _with_none(best_entry),
             looks.nothing,
             _with_none(looks.edge.take(table.edge_index)),
             _with_none(looks.edge.take(table.joined_index)),
@@ -65,6 +70,7 @@ class View:
             looks.weight * np.float32(settings.weight),
             np.float32(settings.weight),
             looks.weight,
+            np.log(best * looks.edge.max(axis=0)),
         )
 
     def renew(self, rays: NDArray[np.int64], looks: RayLooks) -> None:
@@ -72,7 +78,11 @@ class View:
         table = self.table
         entries, densities, row = table.densities_of(rays, looks.piece)
         self.entry[:, entries] = densities
-        self.best_entry[entries] = densities.max(axis=0)
+        best_entry = densities.max(axis=0)
+        self.best_entry[entries] = best_entry
+        best = looks.nothing.copy()
+        np.maximum.at(best, row, best_entry)
+        self.best[rays] = np.log(best * looks.edge.max(axis=0))
         zone = table.edge_index[entries] // table.count
         joined = table.joined_index[entries] // table.count
         self.entry_edge[entries] = looks.edge[zone, row]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rules.lattice import Lattice
 from rules.pieces import KitPiece
 from vision.evidence import ColumnGains
-from vision.position import Position, Stack
+from vision.position import Position, Stack, around
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,11 @@ class PlacingSettings:
     piece_cost: float = 2.0
     tried: int = 20  # placements that are tried exactly in a round, the most promising ones
     rounds: int = 60
-    regret: float = 6.0  # places that are explained better than this are left alone
+    usual_regret: float = 0.4  # of a ray that is explained as well as can be hoped
+    regret: float = 4.0  # places whose rays have less than this beyond the usual are left alone
     beginnings: int = 4  # different first pieces where a place is laid anew
+    runner_up: float = 60.0  # other answers that are so much worse are forgotten
+    runners_up: int = 40  # answers that are looked at again
     rival_gap: float = 20.0  # placements predicted further below the best are no rivals
 
 
@@ -96,6 +99,7 @@ class Placing:
         self.position = position
         self.settings = settings
         self.owner = {c: spot for spot in pieces for c in spot.columns}  # the piece on a column
+        self.met: list[tuple[NDArray[np.int8], dict[int, Spot]]] = []  # other good answers
 
     def climb(self, within: NDArray[np.bool_] | None = None) -> None:
         """Puts, replaces and takes away pieces until nothing gains any more."""
@@ -117,7 +121,8 @@ class Placing:
         """Lays the pieces anew around places that are explained badly, in several ways."""
         tried: set[int] = set()
         for _ in range(tries):
-            regrets = self._blurred(self.position.regrets())
+            regret, rays = self.position.explained()
+            regrets = around(regret - self.settings.usual_regret * rays, self.kit.lattice)
             order = [int(c) for c in np.argsort(-regrets) if int(c) not in tried]
             if not order or regrets[order[0]] < self.settings.regret:
                 return
@@ -141,7 +146,10 @@ class Placing:
             self._put(first)
             self.climb(within)
             if self.worth() > worth + 0.05:
+                self.met.append((state, owner))
                 return True
+            if self.worth() > worth - self.settings.runner_up:
+                self.met.append((self.position.state[:-1].copy(), dict(self.owner)))
             self._restore(bare, bare_owner)
         self._restore(state, owner)
         return False
@@ -159,19 +167,11 @@ class Placing:
         self.position.restore(state)
         self.owner = dict(owner)
 
-    def _blurred(self, regrets: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Regrets summed over each column and its neighbours."""
-        lattice = self.kit.lattice
-        grid = np.pad(regrets.reshape(lattice.ranks, lattice.columns), 1)
-        around = sum(
-            grid[a : a + lattice.ranks, b : b + lattice.columns] for a in range(3) for b in range(3)
-        )
-        return np.asarray(around).ravel()
-
     def rivals(self) -> dict[int, dict[tuple[int, ...], float]]:
         """For every column other stacks, with what the score would gain (mostly lose) by them.
 
-        They come of other pieces, and of none, where one stands.
+        They come of other pieces, of none where one stands, and of whole other answers that the
+        search met.
         """
         found: dict[int, dict[tuple[int, ...], float]] = {}
 
@@ -187,7 +187,34 @@ class Placing:
             add(dict.fromkeys(spot.columns, none), self.without(spot))
         for gain, spot in self._best_moves(least=-self.settings.rival_gap, tried=40):
             add(self._changes(spot), gain)
+        for gain, state, _ in self._ranked():
+            if gain > -self.settings.rival_gap:
+                add(self.position.differing(state), gain)
         return found
+
+    def remember(self, before: "Placing") -> None:
+        """Takes over what another search met, and goes to the best of it if that is better here."""
+        self.met = [*before.met]
+        ranked = self._ranked()
+        if ranked and ranked[0][0] > 0.05:
+            _, state, owner = ranked[0]
+            self.met.append((self.position.state[:-1].copy(), dict(self.owner)))
+            self._restore(state, owner)
+
+    def _ranked(self) -> list[tuple[float, NDArray[np.int8], dict[int, Spot]]]:
+        """The last different answers that were met, with what would be gained by them, best first.
+
+        Each is scored anew: the evidence may have changed since.
+        """
+        here = len(self.pieces())
+        last = {state.tobytes(): (state, owner) for state, owner in self.met}
+        found = []
+        for state, owner in list(last.values())[-self.settings.runners_up :]:
+            changes = self.position.differing(state)
+            more = len(set(owner.values())) - here
+            gain = self.position.gain(changes) - self.settings.piece_cost * more if changes else 0.0
+            found.append((gain, state, owner))
+        return sorted(found, key=lambda other: -other[0])
 
     def pieces(self) -> set[Spot]:
         """The pieces that stand."""

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.colour_space import Floats32
+from rules.lattice import Lattice
 from vision.columns import RayTable
 from vision.evidence import ColumnGains, Evidence, State, View, cost_of
 
 Stack = NDArray[np.int8]  # colours from below, 1 + number
+UNEXPLAINED = 0.01  # pixels less likely than this under a position show something else
 
 
 class _Mixed:
@@ -157,6 +159,13 @@ class Sight:
         self.edge.some(entries, rays, edge, edge_part, self.view.behind_edge[rays])
         self.logs[rays] = np.log(self.colour.total[rays] * self.edge.total[rays])
 
+    def misfit(self) -> tuple[float, float]:
+        """The regret of a ray in this picture, and the share of rays that nothing explains."""
+        if not self.table.count:
+            return 0.0, 0.0
+        regret = float((self.view.weight * (self.view.best - self.logs)).mean())
+        return regret, float((self.colour.total < UNEXPLAINED).mean())
+
     def gain_sums(self, rays: NDArray[np.int32] | None) -> NDArray[np.float64]:
         """What to add to the sums of gains (C, units * (levels + 2)) after these rays changed."""
         c = self.table.configurations
@@ -220,6 +229,13 @@ def _without(
     """A ray without one column, what lies behind the column, and the light through to it."""
     through, behind = mixed.through[first], mixed.after[last]
     return mixed.before[first] + through * behind, behind, through
+
+
+def around(values: NDArray[np.float64], lattice: Lattice) -> NDArray[np.float64]:
+    """Values by column, summed over each column and its eight neighbours."""
+    grid = np.pad(values.reshape(lattice.ranks, lattice.columns), 1)
+    across = grid[:, :-2] + grid[:, 1:-1] + grid[:, 2:]
+    return np.asarray((across[:-2] + across[1:-1] + across[2:]).ravel())
 
 
 class Position:
@@ -332,24 +348,32 @@ class Position:
             total += np.bincount(rays.unit, seen, minlength=len(total))
         return total
 
-    def regrets(self) -> NDArray[np.float64]:
-        """For every column how badly it explains its rays against the best colour for them."""
+    def explained(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For every column how badly it explains its rays against the best colour for them.
+
+        And how many rays each column explains.
+        """
         total = np.zeros(self.evidence.columns)
+        many = np.zeros(self.evidence.columns)
         for s in self.sights:
             view, table = s.view, s.table
-            best = view.behind.copy()
-            np.maximum.at(best, table.entry_ray, view.best_entry[:-1])
-            sharpest = view.edges.max(axis=0)
-            regret = view.weight * np.log(best * sharpest / (s.colour.total * s.edge.total))
+            regret = view.weight * (view.best - s.logs)
             full = self.state[table.rays.unit] > 0
             share = s.colour.through[:-1] * table.rays.part * full
             column = table.rays.unit // self.levels
             total += np.bincount(column, share * regret[table.entry_ray], minlength=len(total))
+            many += np.bincount(column, share, minlength=len(total))
             rest = 1 - np.bincount(table.entry_ray, share, minlength=table.count)
             ground = table.ground_column
             there = ground >= 0
             total += np.bincount(ground[there], (rest * regret)[there], minlength=len(total))
-        return total
+            many += np.bincount(ground[there], rest[there], minlength=len(total))
+        return total, many
+
+    def misfits(self) -> NDArray[np.float64]:
+        """For every column and its neighbours the regret of a ray: high where all is wrong."""
+        regret, many = (around(values, self.evidence.lattice) for values in self.explained())
+        return np.asarray(regret / np.maximum(many, 1.0))
 
     def _cost(self, state: State) -> float:
         stacks = state[:-1].reshape(-1, self.levels)

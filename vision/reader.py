@@ -20,7 +20,7 @@ from rules.pieces import KitPiece
 from rules.stacks import Stacks
 from vision.adapt import AdaptSettings, adapted
 from vision.blocks import all_blocks, pair_up
-from vision.certainty import CellDoubt, CertaintySettings, Doubts
+from vision.certainty import CellDoubt, CertaintySettings, Doubts, strange_sights
 from vision.columns import RayTable
 from vision.covering import CoverSettings, find_cover
 from vision.errors import NoPicture
@@ -91,6 +91,11 @@ class Reader:
             else None
         )
         self._blocks = self._kit is None and all_blocks(self.kit)
+        self._certainty = self.settings.certainty
+        if self._blocks:
+            self._certainty = replace(
+                self._certainty, sharpness=self._certainty.sharpness_of_blocks
+            )
         self._whole = one_colour_stacks or self._kit is not None
         self._tables: dict[str, RayTable] = {}
         self._looks: dict[str, EyeLooks] = {}
@@ -129,14 +134,26 @@ class Reader:
             # The pieces themselves tell how they look in this light.
             position = self._adapted(position, looks)
             placing = self._search(position, placing, thorough=False)
-        doubts = Doubts(position, position.columns_gain(), self.settings.certainty)
+        doubts = Doubts(position, position.columns_gain(), self._certainty)
         if placing is not None:
             doubts.take(placing.rivals())
         told = self._settled(position, doubts)
+        names = list(looks)
+        strange = frozenset(names[number] for number in strange_sights(told, self._certainty))
+        if strange and len(strange) < len(names):
+            rest = {name: images[name] for name in names if name not in strange}
+            reading = self.read(rest, last=last, candidates=candidates)
+            return replace(reading, ms=_since(begin), strange=strange | reading.strange)
         cells = doubts.cells()
         self._remember(images, looks, position, told, cells)
-        reading = self._uncovered(self._reading(cells, told, last), told, list(looks), last)
-        return replace(reading, ms=_since(begin), score=told.score)
+        reading = self._uncovered(self._reading(cells, told, last), told, names, last)
+        return replace(
+            reading,
+            ms=_since(begin),
+            score=told.score,
+            strange=strange,
+            misfit=float(np.mean([sight.misfit()[0] for sight in told.sights])),
+        )
 
     def _uncovered(
         self, reading: Reading, position: Position, names: list[str], last: Stacks | None
@@ -223,7 +240,7 @@ class Reader:
         propose(position, states)
         gains = climb(position)
         columns |= set(position.differing(state))
-        doubts = Doubts(position, gains, self.settings.certainty, columns)
+        doubts = Doubts(position, gains, self._certainty, columns)
         told = self._settled(position, doubts)
         columns |= set(told.differing(state))
         for column in columns:
@@ -262,12 +279,14 @@ class Reader:
         """Finds the best state; where it consists of whole pieces, returns these."""
         if self._kit is None:
             few = len(position.sights) == 1
-            shake(position, climb(position), tries=(16 if few else 6) if thorough else 3)
+            shake(position, climb(position), tries=(16 if few else 8) if thorough else 6)
             return None
         pieces = before.pieces() if before else pieces_in(position, self._kit)
         placing = Placing(self._kit, position, self.settings.placing, pieces)
+        if before is not None:
+            placing.remember(before)
         placing.climb()
-        placing.shake(tries=8 if thorough else 2)
+        placing.shake(tries=60 if thorough else 4)
         return placing
 
     def _adapted(self, position: Position, looks: Mapping[str, RayLooks]) -> Position:

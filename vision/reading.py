@@ -38,6 +38,8 @@ class Reading:
     ms: Mapping[str, float] = field(default_factory=dict)
     covered: Mapping[str, Covered] = field(default_factory=dict)
     score: float = 0.0
+    strange: frozenset[str] = frozenset()  # cameras whose pictures no position explains
+    misfit: float = 0.0  # how badly all pictures together are explained; 0.1 to 0.5 is usual
 
     def to_json(self) -> dict[str, Any]:
         """The contract's form, without the game's name."""

@@ -7,7 +7,8 @@ import numpy as np
 from vision.evidence import ColumnGains, State
 from vision.position import Position, Stack
 
-SUSPECT = 2.5  # columns that explain their pixels better than this are left alone
+USUAL = 0.35  # regret of a ray that is explained as well as can be hoped
+SUSPECT = 2.5  # columns whose rays have less regret than this beyond the usual are left alone
 REACH = 500.0  # stacks that promise so much less are not tried
 Wish = tuple[float, int, Stack]  # the gain, the column, its better stack
 
@@ -58,7 +59,8 @@ def shake(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
     """
     done: set[int] = set()
     for _ in range(tries):
-        regrets = position.regrets()
+        regret, rays = position.explained()
+        regrets = regret - USUAL * rays
         suspects = [int(c) for c in np.argsort(-regrets) if int(c) not in done]
         if not suspects or regrets[suspects[0]] < SUSPECT:
             break

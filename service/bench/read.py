@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from vision.virtual.studio import Studio
 
 SEEN_PX = 150  # a unit with fewer picture elements in sight is not held against the reader
 STEP_PX = 3
+LIKELY = 0.05  # a stack less likely is none of those between which a cell is open
 RELIABILITY = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 1.01)
 
 
@@ -40,8 +41,9 @@ class ReadRow:
     """What was counted over the positions of one game and rig."""
 
     HEAD = (
-        "game", "rig", "positions", "exact", "exact %", "units", "wrong and sure", "unsure units %",
-        "ms from scratch", "ms one turn later",
+        "game", "rig", "positions", "exact", "exact %", "units", "wrong", "wrong and sure",
+        "unsure units %", "ms from scratch", "exact a turn later", "wrong and sure then",
+        "ms a turn later",
     )  # fmt: skip
 
     game: str
@@ -52,36 +54,49 @@ class ReadRow:
     wrong: int = 0
     wrong_sure: int = 0
     unsure: int = 0
-    empty_wrong: int = 0
-    later_wrong: int = 0
+    later_exact: int = 0
+    later_wrong_sure: int = 0
     scratch_ms: list[float] = field(default_factory=list)
     later_ms: list[float] = field(default_factory=list)
     told: list[tuple[float, bool]] = field(default_factory=list)  # certainty, and was it right
     failures: list[str] = field(default_factory=list)
 
     def count(self, name: str, truth: Stacks, reading: Reading, seen: Mapping[Unit, int]) -> None:
-        """Adds one position."""
+        """Adds one position that was read from scratch."""
         wrong = differing_units(truth, reading.stacks, seen)
-        open_cells = reading.unsure.keys() | reading.hidden
-        sure = [
-            unit for unit in wrong if unit.cell not in open_cells and not _unknown(reading, unit)
-        ]
+        sure = sure_of(wrong, reading)
         self.positions += 1
         self.exact += not wrong
         self.units += sum(1 for unit, _ in truth.units() if seen.get(unit, 0) >= SEEN_PX)
         self.wrong += len(wrong)
         self.wrong_sure += len(sure)
-        self.unsure += sum(max(reading.stacks.height(cell), 1) for cell in reading.unsure)
-        self.empty_wrong += bool(wrong) and not truth
+        self.unsure += sum(open_units(choices) for choices in reading.unsure.values())
         self.told.append((reading.certainty, not sure))
-        if wrong:
-            cells = sorted({unit.cell for unit in wrong})
-            told = ", ".join(
-                f"{c}: is {truth.get(c, '-')}, read {reading.stacks.get(c, '-')}"
-                f"{'' if c in open_cells else ' (sure)'}"
-                for c in cells
-            )
-            self.failures.append(f"{name}: {told}")
+        self.scratch_ms.append(reading.ms["total"])
+        self._fail(name, truth, reading, wrong, sure)
+
+    def count_later(
+        self, name: str, truth: Stacks, reading: Reading, seen: Mapping[Unit, int]
+    ) -> None:
+        """Adds the same position read with the one a turn earlier known."""
+        wrong = differing_units(truth, reading.stacks, seen)
+        sure = sure_of(wrong, reading)
+        self.later_exact += not wrong
+        self.later_wrong_sure += len(sure)
+        self.told.append((reading.certainty, not sure))
+        self.later_ms.append(reading.ms["total"])
+        self._fail(f"{name} a turn later", truth, reading, wrong, sure)
+
+    def _fail(
+        self, name: str, truth: Stacks, reading: Reading, wrong: list[Unit], sure: list[Unit]
+    ) -> None:
+        told = [
+            f"{c}: is {truth.get(c, '-')}, read {reading.stacks.get(c, '-')}"
+            f"{' (sure)' if any(unit.cell == c for unit in sure) else ''}"
+            for c in sorted({unit.cell for unit in wrong})
+        ]
+        if told:
+            self.failures.append(f"{name}: {', '.join(told)}")
 
     def texts(self) -> tuple[str, ...]:
         """The row as it is printed."""
@@ -93,15 +108,32 @@ class ReadRow:
             str(self.exact),
             f"{percent(self.exact, self.positions)} ({low:.1f} to {high:.1f})",
             str(self.units),
+            str(self.wrong),
             f"{self.wrong_sure} ({percent(self.wrong_sure, self.units)} %)",
             percent(self.unsure, self.units),
             _median(self.scratch_ms),
+            str(self.later_exact),
+            str(self.later_wrong_sure),
             _median(self.later_ms),
         )
 
 
-def _unknown(reading: Reading, unit: Unit) -> bool:
-    return reading.stacks.get(unit.cell, "")[unit.level - 1 : unit.level] == "?"
+def sure_of(wrong: Sequence[Unit], reading: Reading) -> list[Unit]:
+    """Those of the wrong units about which no doubt was told."""
+    doubted = reading.unsure.keys() | reading.hidden
+    return [
+        unit
+        for unit in wrong
+        if unit.cell not in doubted
+        and reading.stacks.get(unit.cell, "")[unit.level - 1 : unit.level] != "?"
+    ]
+
+
+def open_units(choices: Mapping[str, float]) -> int:
+    """In how many places the stacks differ between which a cell is open."""
+    likely = [stack for stack, chance in choices.items() if chance >= LIKELY]
+    columns = zip_longest(*likely, fillvalue="")
+    return max(1, sum(len(set(letters)) > 1 for letters in columns))
 
 
 def percent(part: int, whole: int) -> str:
@@ -205,11 +237,13 @@ def virtual_row(
             scene.kind.board, scene.cameras, empty, known.pictures, known.stacks,
             scene.kind.colours, spec,
         )  # fmt: skip
-        _read(row, reader, f"scene {seed + number} empty", studio.empty(1), Stacks(), Stacks())
+        count_reading(
+            row, reader, f"scene {seed + number} empty", studio.empty(1), Stacks(), Stacks()
+        )
         for k in range(each):
             stacks, before = positions(spec, 1000 * (seed + number) + k)
             name = f"scene {seed + number} position {k}"
-            _read(row, reader, name, studio.still(stacks, k + 2), stacks, before)
+            count_reading(row, reader, name, studio.still(stacks, k + 2), stacks, before)
     return row
 
 
@@ -232,24 +266,32 @@ def make_reader(
     return Reader(board, eyes, spec.kit, one_colour_stacks=never_mixes_colours(spec))
 
 
-def _read(
+def count_reading(
     row: ReadRow,
     reader: Reader,
     name: str,
     images: Mapping[str, ImageBGR],
     truth: Stacks,
     before: Stacks,
+    cameras: Mapping[str, Camera] | None = None,
 ) -> None:
-    reading = reader.read(images)
-    cameras = {n: eye.camera for n, eye in reader.cameras.items()}
-    row.count(name, truth, reading, units_in_sight(cameras, reader.lattice, truth))
-    row.scratch_ms.append(reading.ms["total"])
-    later = reader.read(images, last=before)
-    row.later_ms.append(later.ms["total"])
-    wrong = differing_units(truth, later.stacks, units_in_sight(cameras, reader.lattice, truth))
-    row.later_wrong += bool(wrong)
-    if wrong:
-        row.failures.append(f"{name} one turn later: {sorted(map(str, wrong))}")
+    """Reads a position from scratch, and with the last one known; `cameras` are the true ones."""
+    cameras = cameras or {n: eye.camera for n, eye in reader.cameras.items()}
+    seen = units_in_sight(cameras, reader.lattice, truth)
+    row.count(name, truth, reader.read(images), seen)
+    row.count_later(name, truth, reader.read(images, last=before), seen)
+
+
+def together(rows: Sequence[ReadRow]) -> ReadRow:
+    """All rows as one."""
+    whole = ReadRow("all", "")
+    for row in rows:
+        for name in (
+            "positions", "exact", "units", "wrong", "wrong_sure", "unsure", "later_exact",
+            "later_wrong_sure", "scratch_ms", "later_ms", "told", "failures",
+        ):  # fmt: skip
+            setattr(whole, name, getattr(whole, name) + getattr(row, name))
+    return whole
 
 
 def reliability(rows: Sequence[ReadRow]) -> Iterator[tuple[str, str, str, str]]:

@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -48,21 +50,40 @@ def read(
     rig: Annotated[
         list[str] | None, typer.Option(metavar="RIG", help="one, two, three or corners.")
     ] = None,
+    traced: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Read the traced sample tables below this folder."),
+    ] = None,
+    lens: Annotated[
+        bool, typer.Option(help="With --traced: calibrate lenses by their pictures first.")
+    ] = True,
 ) -> None:
-    """Positions read exactly, wrong units told as certain, doubt and speed, by game and rig."""
+    """Positions read exactly, wrong units told as certain, doubt and speed, by game and rig.
+
+    With --traced, tables are calibrated and read as a user would, by all cameras and by each.
+    """
     from rules.registry import GAMES, find_game
     from service.bench import read as measured
     from service.bench.table import print_table
+    from service.bench.traced import traced_rows
 
     names = game or [name for name in GAMES if name != "free"]
     rows: list[measured.ReadRow] = []
 
-    def texts() -> Iterator[tuple[str, ...]]:
+    def found() -> Iterator[measured.ReadRow]:
+        if traced is not None:
+            yield from traced_rows(traced, set(names), lens=lens)
+            return
         for name in names:
             for place in rig or ["two", "one"]:
-                found = measured.virtual_row(find_game(name), place, family, scenes, each, seed)
-                rows.append(found)
-                yield found.texts()
+                yield measured.virtual_row(find_game(name), place, family, scenes, each, seed)
+
+    def texts() -> Iterator[tuple[str, ...]]:
+        for row in found():
+            rows.append(row)
+            yield row.texts()
+        if len(rows) > 1:
+            yield measured.together(rows).texts()
 
     print_table(measured.ReadRow.HEAD, texts())
     print()
@@ -72,6 +93,41 @@ def read(
     for row in rows:
         for failure in row.failures:
             sys.stderr.write(f"{row.game} {row.rig} {failure}\n")
+
+
+@app.command()
+def calibrate(
+    scenes: Annotated[int, typer.Option(metavar="N", help="Scenes of each game and rig.")] = 2,
+    family: Annotated[str, typer.Option(metavar="FAMILY", help="tune or check.")] = "check",
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
+    game: Annotated[
+        list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
+    ] = None,
+    rig: Annotated[
+        list[str] | None, typer.Option(metavar="RIG", help="one, two, three or corners.")
+    ] = None,
+    traced: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Traced sample tables, calibrated as well."),
+    ] = None,
+    markers: Annotated[bool, typer.Option(help="Use the markers that lie on the table.")] = True,
+) -> None:
+    """Poses found, what was told of them, and how far they are off."""
+    from service.bench import calibrate as measured
+    from service.bench.table import print_table
+
+    rows: list[measured.PoseRow] = []
+
+    def texts() -> Iterator[tuple[str, ...]]:
+        drawn = measured.virtual_cases(game, rig, scenes, family, seed)
+        for case in chain(drawn, measured.traced_cases(traced, game) if traced else ()):
+            for row in measured.case_rows(case, (True, False), markers=markers):
+                rows.append(row)
+                yield row.texts()
+
+    print_table(measured.PoseRow.HEAD, texts())
+    print()
+    print_table(measured.SUMS_HEAD, measured.sums(rows))
 
 
 @app.command()
@@ -119,7 +175,7 @@ def load(
 
 @app.command()
 def watch(
-    games: Annotated[int, typer.Option(metavar="N", help="Games of each kind.", min=1)] = 2,
+    games: Annotated[int, typer.Option(metavar="N", help="Games of each kind.", min=0)] = 2,
     turns: Annotated[int, typer.Option(metavar="N", help="Turns a game.", min=1)] = 25,
     seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same games.")] = 1,
     game: Annotated[
@@ -128,19 +184,35 @@ def watch(
     turned: Annotated[
         bool, typer.Option("--turned", help="Let players turn TURRIS's felt and CUBE's board.")
     ] = False,
+    excerpts: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Sample tables with traced excerpts, followed as well."),
+    ] = None,
 ) -> None:
-    """Whole games followed by virtual cameras: turns, flags, delays and speed."""
-    import sys
+    """Whole games followed as recordings: turns, flags, delays and speed."""
+    import tempfile
 
     from rules.registry import find_game
     from service.bench import watch as measured
+    from service.bench.excerpts import excerpt_rows, excerpt_tables
     from service.bench.table import print_table
 
     specs = [find_game(name) for name in game or measured.RIGS]
-    found = list(measured.rows(specs, games, turns, seed, turned=turned))
-    print_table(measured.WatchRow.HEAD, (row.texts() for row in found))
-    for mistake in found[-1].counts.mistakes:
-        sys.stderr.write(f"{mistake}\n")
+
+    def rows() -> Iterator[measured.WatchRow]:
+        if games:
+            yield from measured.rows(specs, games, turns, seed, turned=turned)
+        if excerpts is not None:
+            with tempfile.TemporaryDirectory() as work:
+                yield from excerpt_rows(excerpt_tables(excerpts, game or ()), Path(work))
+
+    def texts() -> Iterator[tuple[str, ...]]:
+        for row in rows():
+            yield row.texts()
+            for mistake in row.counts.mistakes if row.game != "all" else ():
+                sys.stderr.write(f"{mistake}\n")
+
+    print_table(measured.WatchRow.HEAD, texts())
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """`kiebitz read`: one position from one picture a camera."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +10,17 @@ import numpy as np
 import orjson
 import typer
 
-from calibration.cv import write_image
+from calibration.cv import Image, write_image
 from rules.stacks import Stacks
 from service.camera_pictures import camera_pictures, showing
 from service.stacks_text import check_letters, stacks_from
-from service.table_eyes import table_reader
+from service.table_eyes import calibrated_eyes, reader_of
 from service.table_folder import read_table
+from vision.errors import NoPicture
+from vision.familiar import familiar
 from vision.overlay import draw_reading
+from vision.reader import Reader
+from vision.reading import Reading
 
 
 def run(
@@ -39,18 +44,54 @@ def run(
     if last is not None:
         check_letters(last, table.scene.colours, also="?")
     images = showing(camera_pictures(pictures, table.scene.cameras, folder))
-    reader = table_reader(folder, images)
-    reading = reader.read(images, last=last)
+    reader, reading = _read(folder, images, last)
+    for name in sorted(reading.strange):
+        sys.stderr.write(
+            f"{name}: no position explains what it shows; has it moved, or is something in the "
+            "way? if not, calibrate its pose and the colours again\n"
+        )
     if show is not None:
         drawn = [
             draw_reading(image, reader.cameras[name].camera, reader.lattice, reading)
             for name, image in images.items()
+            if name in reader.cameras
         ]
         write_image(show, _side_by_side(drawn))
         sys.stderr.write(f"{show}\n")
     sys.stdout.buffer.write(
         orjson.dumps({"game": table.game, **reading.to_json()}, option=orjson.OPT_APPEND_NEWLINE)
     )
+
+
+def _read(folder: Path, images: Mapping[str, Image], last: Stacks | None) -> tuple[Reader, Reading]:
+    """Reads the pictures of the cameras that see this table; says what is wrong with others.
+
+    Where a camera seems to have moved, it is the better explained picture that decides.
+    """
+    eyes, board, table = calibrated_eyes(folder, images)
+    found = familiar(eyes, board, images)
+    if not found.eyes:
+        _tell(found.told)
+        raise NoPicture(
+            "no picture shows the table that was calibrated; check the cameras, "
+            f"or run `kiebitz calibrate pose {folder}` again"
+        )
+    shown = {name: images[name] for name in found.eyes}
+    reader = reader_of(table, board, found.eyes)
+    reading = reader.read(shown, last=last)
+    if found.moved:
+        elsewhere = reader_of(table, board, {**found.eyes, **found.moved})
+        other = elsewhere.read(shown, last=last)
+        if other.misfit < reading.misfit:
+            _tell(found.told)
+            return elsewhere, other
+    _tell({name: why for name, why in found.told.items() if name not in found.moved})
+    return reader, reading
+
+
+def _tell(sentences: Mapping[str, str]) -> None:
+    for name, sentence in sentences.items():
+        sys.stderr.write(f"{name}: {sentence}\n")
 
 
 def _side_by_side(

@@ -1,0 +1,211 @@
+"""`kiebitz read`: what is printed, what is said about cameras, and what is drawn."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from calibration import colour_store, store
+from calibration.camera import Camera
+from calibration.colour_fit import ColourView, fit_colours
+from calibration.cv import read_image, write_image
+from calibration.scene import CameraPlace
+from rules.registry import find_game
+from rules.stacks import Stacks
+from service.cli import main
+from service.table_folder import default_table, write_table
+from vision.virtual.scene import Kind, Scene
+from vision.virtual.studio import Studio
+
+POSITION = Stacks.of({"b2": "BY", "c5": "Y", "d4": "BBY", "e4": "Y", "f6": "YB", "g2": "B"})
+Said = pytest.CaptureFixture[str]
+Image = NDArray[np.uint8]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A calibrated KEWBZ table of two small cameras, with pictures of one position beside it."""
+    place = tmp_path_factory.mktemp("table")
+    spec = find_game("kewbz")
+    scene = Scene.from_seed(2, Kind.of(spec), family="tune", rig="two", size=(640, 360))
+    studio = Studio(scene)
+    empty, known = studio.empty(), studio.colour_picture()
+    made = default_table(spec)
+    places = {name: CameraPlace(name=name) for name in scene.cameras}
+    write_table(place, replace(made, scene=replace(made.scene, cameras=places)))
+    views = [ColourView(c, known.pictures[n], empty[n]) for n, c in scene.cameras.items()]
+    fitted = fit_colours(views, scene.kind.board, scene.kind.colours, known.stacks)
+    cameras = {n: store.CameraRecord(c, "markers", 0.3, "good") for n, c in scene.cameras.items()}
+    colours = dict(zip(scene.cameras, fitted, strict=True))
+    found = colour_store.with_colours(
+        store.Calibration(cameras=cameras), colours, date="", source="drawn"
+    )
+    store.write(place, found)
+    for name, image in empty.items():
+        colour_store.save_empty(place, name, image)
+    for name, image in studio.still(POSITION, 3).items():
+        write_image(place / f"{name}.png", image)
+    return place
+
+
+def read(folder: Path, capsys: Said, *words: str, **files: Path) -> tuple[int, Any, str]:
+    """Runs the command: its exit code, what it printed, and what it said."""
+    names = {"overhead": folder / "overhead.png", "side": folder / "side.png"} | files
+    pictures = [f"{name}={path}" for name, path in names.items()]
+    code = main(["read", str(folder), *pictures, *words])
+    out, said = capsys.readouterr()
+    return code, json.loads(out) if out else None, said
+
+
+def test_prints_what_stands_there(folder: Path, capsys: Said) -> None:
+    """The stacks come as JSON on standard output, with nothing said beside it."""
+    code, told, said = read(folder, capsys)
+
+    assert code == 0
+    assert told["game"] == "kewbz"
+    assert told["stacks"] == POSITION.to_json()
+    assert not said
+
+
+def test_the_last_position_can_be_given(folder: Path, capsys: Said) -> None:
+    """`--from` is a prior; what has changed since is read all the same."""
+    last = POSITION.to_json() | {"a8": "Y"}
+
+    code, told, _ = read(folder, capsys, "--from", json.dumps(last))
+
+    assert code == 0
+    assert told["stacks"] == POSITION.to_json()
+
+
+def noise(image: Image) -> Image:
+    """Nothing but noise."""
+    rng = np.random.default_rng(4)
+    return rng.integers(0, 255, image.shape, dtype=np.uint8)
+
+
+def grey(image: Image) -> Image:
+    """A plain wall, with a little noise."""
+    rng = np.random.default_rng(4)
+    return np.asarray(110 + rng.integers(0, 20, image.shape), dtype=np.uint8)
+
+
+def upside_down(image: Image) -> Image:
+    """The table seen by a camera that was turned over."""
+    return np.ascontiguousarray(image[::-1, ::-1])
+
+
+@pytest.mark.parametrize("spoilt", [noise, grey, upside_down])
+def test_a_strange_picture_is_left_out(
+    spoilt: Callable[[Image], Image], folder: Path, tmp_path: Path, capsys: Said
+) -> None:
+    """A camera that does not show this table is named, and the others are read."""
+    write_image(tmp_path / "s.png", spoilt(read_image(folder / "overhead.png")))
+
+    code, told, said = read(folder, capsys, overhead=tmp_path / "s.png")
+
+    assert code == 0
+    assert "overhead: left out" in said
+    assert told["stacks"] == POSITION.to_json()
+
+
+def test_strange_pictures_alone_are_no_position(folder: Path, tmp_path: Path, capsys: Said) -> None:
+    """Where no camera shows the table nothing is printed, and the sentence tells what to do."""
+    for name in ("overhead", "side"):
+        write_image(tmp_path / f"{name}.png", noise(read_image(folder / f"{name}.png")))
+
+    code, told, said = read(
+        folder, capsys, overhead=tmp_path / "overhead.png", side=tmp_path / "side.png"
+    )
+
+    assert code == 2
+    assert told is None
+    assert "no picture shows the table" in said
+
+
+def test_swapped_cameras_are_told(folder: Path, capsys: Said) -> None:
+    """Pictures given to the wrong cameras are no position either."""
+    code, told, said = read(
+        folder, capsys, overhead=folder / "side.png", side=folder / "overhead.png"
+    )
+
+    assert code == 2
+    assert told is None
+    assert "overhead: left out" in said
+
+
+def turned(image: Image, camera: Camera, degrees: float) -> Image:
+    """The picture after the camera was turned a little on its stand."""
+    angle = np.radians(degrees)
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    change = camera.matrix @ turn @ np.linalg.inv(camera.matrix)
+    seen = cv2.warpPerspective(image, change, camera.size, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(seen, dtype=np.uint8)
+
+
+def test_a_bumped_camera_is_told(folder: Path, tmp_path: Path, capsys: Said) -> None:
+    """A camera that was turned on its stand is told, and the table is read without harm."""
+    image = read_image(folder / "side.png")
+    write_image(tmp_path / "s.png", turned(image, store.read(folder).camera("side"), 0.8))
+
+    code, told, said = read(folder, capsys, side=tmp_path / "s.png")
+
+    assert code == 0
+    assert "side:" in said
+    assert "has moved by" in said
+    assert set(told["stacks"]) == set(POSITION.to_json())
+
+
+def test_what_was_read_is_drawn(folder: Path, tmp_path: Path, capsys: Said) -> None:
+    """`--show` writes the pictures side by side with outlines in them."""
+    out = tmp_path / "out.png"
+
+    code, _, said = read(folder, capsys, "--show", str(out))
+
+    drawn = read_image(out)
+    assert code == 0
+    assert str(out) in said
+    assert drawn.shape == (360, 1280, 3)
+    assert (drawn[:, :640] != read_image(folder / "overhead.png")).any()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["attic=a.png"], "unknown camera 'attic'", id="unknown camera"),
+        pytest.param([], "Missing argument", id="no picture"),
+        pytest.param(["overhead=nowhere.png"], "nowhere.png", id="no such file"),
+        pytest.param(["overhead=table.toml"], "table.toml", id="no picture file"),
+        pytest.param(["side", "side"], "side", id="no source"),
+    ],
+)
+def test_wrong_words_end_in_a_sentence(
+    words: list[str], said: str, folder: Path, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wrong cameras and files are told, without a traceback and without a position."""
+    monkeypatch.chdir(folder)
+
+    code = main(["read", str(folder), *words])
+
+    out, told = capsys.readouterr()
+    assert code == 2
+    assert not out
+    assert said in told
+    assert "Traceback" not in told
+
+
+def test_a_picture_of_another_size_is_told(folder: Path, tmp_path: Path, capsys: Said) -> None:
+    """A picture of another size than was calibrated is refused."""
+    write_image(tmp_path / "s.png", read_image(folder / "side.png")[::2, ::2].copy())
+
+    code, told, said = read(folder, capsys, side=tmp_path / "s.png")
+
+    assert code == 2
+    assert told is None
+    assert "320 x 180" in said
