@@ -26,7 +26,7 @@ class CertaintySettings:
     sharpness_of_blocks: float = 0.12  # where other answers differ in several columns at once
     least_doubt: float = 2e-5  # no cell is surer than this
     seen_weight: float = 1.0  # a unit in sight of less (in full rays) counts as unseen
-    sliver: float = 0.13  # of a face: where less is seen, a colour must be beyond doubt
+    sliver: float = 0.08  # of a face: where less is seen, a colour must be beyond doubt
     open_odds: float = 2.9  # log-odds under which it is not
     hidden_occupied: float = 0.15  # how often something stands where nobody sees it
     reach: float = 90.0  # stacks that lose more than this are no rivals
@@ -103,7 +103,7 @@ def trust(position: Position, settings: CertaintySettings) -> NDArray[np.float64
     badly, and then differences of score mean little.
     """
     least = settings.least_sharpness
-    if len(strange_sights(position, settings)) == len(position.sights):
+    if 2 * len(strange_sights(position, settings)) >= max(len(position.sights), 1):
         return np.full(position.evidence.columns, least)
     beyond = (position.misfits() - settings.usual_misfit) / settings.misfit_reach
     return np.clip(1.0 - beyond * (1.0 - least), least, 1.0)
@@ -118,12 +118,18 @@ class Doubts:
         gains: ColumnGains,
         settings: CertaintySettings,
         only: Collection[int] | None = None,
+        *,
+        doubted: bool = False,
     ) -> None:
-        """`only`: columns that can have changed; nothing is known of the others then."""
+        """`only`: columns that can have changed; nothing is known of the others then.
+
+        `doubted`: there is reason to trust nothing.
+        """
+        self._doubted = doubted
         self._position = position
         self._settings = settings
         self._in_sight = position.sight().reshape(-1, position.levels)
-        self._trust = trust(position, settings)
+        self._trust = self._trusted(position)
         faces = [sight.table.face_rays for sight in position.sights]
         self._face_rays = max(float(np.mean(faces)) if faces else 0.0, 1.0)
         self._whole = only is None
@@ -175,7 +181,12 @@ class Doubts:
             if not changed:
                 break
         self._in_sight = self._position.sight().reshape(-1, self._position.levels)
-        self._trust = trust(self._position, self._settings)
+        self._trust = self._trusted(self._position)
+
+    def _trusted(self, position: Position) -> NDArray[np.float64]:
+        if self._doubted:
+            return np.full(position.evidence.columns, self._settings.least_sharpness)
+        return trust(position, self._settings)
 
     def cell(self, column: int) -> CellDoubt:
         """The candidates of one column with their probabilities."""

@@ -117,14 +117,18 @@ class Placing:
             if not done and not self._take_away(within):
                 return
 
-    def shake(self, tries: int) -> None:
-        """Lays the pieces anew around places that are explained badly, in several ways."""
+    def shake(self, tries: int, least: int = 0) -> None:
+        """Lays the pieces anew around places that are explained badly, in several ways.
+
+        The `least` worst places are tried even if they are explained as well as can be hoped:
+        what is met there tells how sure the answer is.
+        """
         tried: set[int] = set()
-        for _ in range(tries):
+        for number in range(tries):
             regret, rays = self.position.explained()
             regrets = around(regret - self.settings.usual_regret * rays, self.kit.lattice)
             order = [int(c) for c in np.argsort(-regrets) if int(c) not in tried]
-            if not order or regrets[order[0]] < self.settings.regret:
+            if not order or (number >= least and regrets[order[0]] < self.settings.regret):
                 return
             tried.add(order[0])
             if self._lay_anew(order[0]):

@@ -124,6 +124,47 @@ class Reader:
             reading = self._read_again(images, last, states)
             if reading is not None:
                 return replace(reading, ms=_since(begin))
+        reading = self._read_anew(images, last, states)
+        if reading.strange and len(self._known(images)) > 1:
+            reading = self._read_agreeing(images, reading, last, states)
+        return replace(reading, ms=_since(begin))
+
+    def _read_agreeing(
+        self,
+        images: Mapping[str, ImageBGR],
+        together: Reading,
+        last: Stacks | None,
+        states: Sequence[State],
+    ) -> Reading:
+        """What the cameras that agree with each other tell, where one does not fit to the rest.
+
+        Where that cannot be told, nothing is certain.
+        """
+        names = self._known(images)
+        tries = {
+            gone: self._read_anew({n: images[n] for n in names if n != gone}, last, states)
+            for gone in names
+        }
+        good = {gone: reading for gone, reading in tries.items() if not reading.strange}
+        if not good:
+            return together
+        gone = min(good, key=lambda name: good[name].misfit)
+        if len(names) == 2 and len(good) == 2:
+            # Each camera alone sees a position: nobody knows which of them is off.
+            rest = {n: images[n] for n in names if n != gone}
+            doubtful = self._read_anew(rest, last, states, doubted=True)
+            return replace(doubtful, strange=frozenset(names))
+        return replace(good[gone], strange=frozenset({gone}))
+
+    def _read_anew(
+        self,
+        images: Mapping[str, ImageBGR],
+        last: Stacks | None,
+        states: Sequence[State],
+        *,
+        doubted: bool = False,
+    ) -> Reading:
+        """Reads all pixels; `doubted`: there is reason to trust nothing of it."""
         looks = self._look(images, learned=last is not None)
         anchor = None if last is None else self._state(last)
         start = self._empty() if anchor is None else anchor
@@ -134,26 +175,24 @@ class Reader:
             # The pieces themselves tell how they look in this light.
             position = self._adapted(position, looks)
             placing = self._search(position, placing, thorough=False)
-        doubts = Doubts(position, position.columns_gain(), self._certainty)
+        doubts = Doubts(position, position.columns_gain(), self._certainty, doubted=doubted)
         if placing is not None:
             doubts.take(placing.rivals())
         told = self._settled(position, doubts)
         names = list(looks)
         strange = frozenset(names[number] for number in strange_sights(told, self._certainty))
-        if strange and len(strange) < len(names):
-            rest = {name: images[name] for name in names if name not in strange}
-            reading = self.read(rest, last=last, candidates=candidates)
-            return replace(reading, ms=_since(begin), strange=strange | reading.strange)
         cells = doubts.cells()
         self._remember(images, looks, position, told, cells)
         reading = self._uncovered(self._reading(cells, told, last), told, names, last)
         return replace(
             reading,
-            ms=_since(begin),
             score=told.score,
             strange=strange,
             misfit=float(np.mean([sight.misfit()[0] for sight in told.sights])),
         )
+
+    def _known(self, images: Mapping[str, ImageBGR]) -> list[str]:
+        return [name for name in self.cameras if name in images]
 
     def _uncovered(
         self, reading: Reading, position: Position, names: list[str], last: Stacks | None
@@ -253,7 +292,7 @@ class Reader:
     def _look(
         self, images: Mapping[str, ImageBGR], *, learned: bool = False
     ) -> dict[str, RayLooks]:
-        known = [name for name in self.cameras if name in images]
+        known = self._known(images)
         if not known:
             raise NoPicture(
                 f"no picture of the cameras {', '.join(self.cameras)}; "
@@ -286,7 +325,7 @@ class Reader:
         if before is not None:
             placing.remember(before)
         placing.climb()
-        placing.shake(tries=60 if thorough else 4)
+        placing.shake(tries=60 if thorough else 4, least=6 if thorough else 0)
         return placing
 
     def _adapted(self, position: Position, looks: Mapping[str, RayLooks]) -> Position:
