@@ -1,4 +1,4 @@
-"""The contact sheet: one position of each camera of each table, for people."""
+"""The contact sheet for people: what each camera of each table sees, and a hand of its excerpt."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import numpy as np
 from calibration import cv
 from sample_images.make.tables import HERE, tables
 
-WIDTH, HEIGHT, ACROSS = 400, 225, 4
+WIDTH, HEIGHT, ACROSS = 320, 180, 6
 
 
 def contact_sheet(path: Path = HERE.parent / "contact_sheet.jpg") -> Path:
@@ -17,7 +17,9 @@ def contact_sheet(path: Path = HERE.parent / "contact_sheet.jpg") -> Path:
     for family in ("tune", "check"):
         for table in tables(family):
             shots = [("still06", name) for name in table.scene.cameras]
-            shots += [("empty", next(iter(table.scene.cameras)))]
+            first = next(iter(table.scene.cameras))
+            shots += [("empty", first), ("lens01", first)]
+            shots += [("excerpt/key002", name) for name in table.excerpt[:1]]
             for shot, name in shots:
                 file = table.folder / f"{shot}.{name}.jpg"
                 if file.exists():

@@ -11,6 +11,8 @@ from vision.virtual.values import F32, f32
 
 MARKER_MM = 40.0
 MARKER_GAP_MM = 15.0
+_OVER_TABLE_MM = 5.0
+_NEAREST = 0.6  # of its distance, so that the lens board does not outgrow the picture
 _WHITE = (0.80, 0.80, 0.78)
 _BLACK = (0.022, 0.022, 0.024)
 
@@ -88,14 +90,15 @@ def lens_board(camera: Camera, shot: int, rng: np.random.Generator) -> Card:
         turn = cv.rotation_of([0.2, 0.15, roll])
     axes = turn.T @ camera.rotation  # rows: right, down, ahead, on the table
     right, down = axes[0], axes[1]
-    corner = centre - right * size[0] / 2 - down * size[1] / 2
-    lowest = min(
-        float((corner + a * right * size[0] + b * down * size[1])[2])
-        for a in (0, 1)
-        for b in (0, 1)
-    )
-    if lowest < 5:  # over the table, not through it
-        corner = corner + np.array([0, 0, 5 - lowest])
+    half = (right * size[0] + down * size[1]) / 2
+    reach = (abs(right[2]) * size[0] + abs(down[2]) * size[1]) / 2
+    # Over the table, not through it: held nearer to the camera, and only then higher.
+    fall = float(centre[2] - origin[2])
+    room = _OVER_TABLE_MM + reach - float(origin[2])
+    nearer = float(np.clip(room / fall, _NEAREST, 1)) if fall < 0 else 1.0
+    centre = origin + (centre - origin) * nearer
+    lift = max(0.0, _OVER_TABLE_MM + reach - float(centre[2]))
+    corner = centre + np.array([0, 0, lift]) - half
     return Card(picture, _xyz(corner), _xyz(right), _xyz(down), scale)
 
 
