@@ -15,6 +15,7 @@ _USUAL_DEPTH_MM = (0.0, 0.5)  # of hollows that nobody measured, many are painte
 _WALL_MM = 0.4  # how far a wall shifts what is seen of a side
 _SURE = 0.5  # a side that correlates less with the common look says nothing
 _SEEN = 0.55  # from this likeness on a side counts as seen
+_NEARLY_ALL, _GOES_ON = 0.8, 0.4
 _GIVE_UP_AFTER, _HOPELESS = 1, 0.08  # rounds, merit
 _COARSE = 12  # elements of a top view a pitch, for a first look
 _SHIFTS = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1))
@@ -144,7 +145,9 @@ class CellFit:
     @property
     def merit(self) -> float:
         """For choosing among fits: 1 is a lattice beyond doubt, 0 none at all."""
-        return self.seen * (self.inside - max(self.outside, 0.0))
+        # A grid that goes on beyond the cells is one all the same, though never a sure one.
+        goes_on = _GOES_ON * self.inside if self.seen > _NEARLY_ALL else 0.0
+        return self.seen * max(self.inside - max(self.outside, 0.0), goes_on)
 
     @property
     def convincing(self) -> bool:
