@@ -25,6 +25,7 @@ _IDLE_S = 0.01
 _FASTEST_S = 1 / 20  # live frames are looked at no more often than this
 
 Progress = Callable[[float], None]
+Keeper = Callable[[float, Mapping[str, Frame]], None]
 
 
 def wanted_sources(
@@ -105,6 +106,7 @@ def watch(
     *,
     recorder: Recorder | None = None,
     progress: Progress = lambda _: None,
+    keep: Keeper = lambda _t, _frames: None,
 ) -> Iterator[Event]:
     """The events of recordings until their end, or of live cameras until nobody asks any more."""
     recorded = [source for source in sources.values() if isinstance(source, Recorded)]
@@ -119,6 +121,7 @@ def watch(
         if recorder is not None:
             for frame in frames.values():
                 recorder.keep(frame)
+        keep(t, frames)
         progress(t)
         yield from pipeline.see(t, {n: _upright(f, rotate.get(n, 0)) for n, f in frames.items()})
 

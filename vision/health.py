@@ -28,6 +28,11 @@ class Health:
         """Whether its pictures may be read; a blurred one still may."""
         return self.state in ("back", "blurred")
 
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether the newest picture is dark or covered, be it only for a moment."""
+        return self._bad is not None and self._bad[0] != "blurred"
+
     def seen(self, t: float, image: ImageBGR, small: ImageBGR) -> None:
         """A new frame."""
         self._seen_at = t

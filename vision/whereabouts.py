@@ -29,6 +29,7 @@ class WhereSettings:
     place_s: float = 2.0  # a camera that was bumped is looked for so often (1 to 5)
     strange_s: float = 0.5  # the same for one that has not shown its table yet (0.3 to 1)
     track_s: float = 0.1  # a board that is being turned is looked at so often (0.06 to 0.15)
+    resized_s: float = 5.0  # the right size for so long, and another one is told again (2 to 10)
     stale_s: float = 0.7  # a camera whose newest frame is older is left out (0.3 to 2)
 
 
@@ -48,7 +49,7 @@ class Whereabouts:
         }
         self._turning = self._new_turning(Pose()) if turnable else None
         self._off: set[str] = set()  # cameras whose place is not known
-        self._resized: set[str] = set()  # cameras whose pictures have another shape
+        self._resized: dict[str, float] = {}  # when a camera's picture had another shape last
         # How often a camera's view was strange; below 0 once it has shown the calibrated one.
         self._strangeness = dict.fromkeys(self.cameras, 0)
         self._stacks = Stacks()
@@ -64,12 +65,12 @@ class Whereabouts:
                 continue
             frame = fitted(given, self._table[name].camera.size)
             if frame is None:
-                if name not in self._resized:
+                # Pictures of two sizes by turns are told once.
+                if t - self._resized.get(name, -np.inf) > self.settings.resized_s:
                     width, height = self._table[name].camera.size
                     yield CameraNote(t, name, "resized", f"not {width} x {height}")
-                self._resized.add(name)
+                self._resized[name] = t
                 continue
-            self._resized.discard(name)
             if self.cameras[name].take(t, frame):
                 self.moved_at = self._moving[name] = t
                 self._lies = False
@@ -122,7 +123,8 @@ class Whereabouts:
             return
         self._placed_at = t
         for name, camera in list(self.cameras.items()):
-            if camera.fresh(t, self.settings.stale_s) and camera.health.good:
+            fresh = camera.fresh(t, self.settings.stale_s)
+            if fresh and camera.health.good and not camera.health.shows_nothing:
                 sighting = camera.place()
                 if sighting is not None:
                     yield from self._place(t, name, sighting)

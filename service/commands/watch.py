@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +11,13 @@ import typer
 
 from rules.errors import KiebitzError
 from rules.sentences import LANGUAGES
+from service.clips import Clips
 from service.output import write_event
 from service.pipeline import table_pipeline
 from service.pretty import Pretty
 from service.table_folder import read_table
 from service.watching import Progress, open_cameras, wanted_sources, watch
-from vision.frame import Source
+from vision.frame import Frame, Source
 from vision.sources.files import FileSource
 from vision.sources.recording import Recorder
 
@@ -34,6 +35,10 @@ def run(
     record: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Keep all pictures untouched, to be watched again."),
+    ] = None,
+    clips: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write a short video of each turn and camera there."),
     ] = None,
     pretty: Annotated[
         bool, typer.Option("--pretty", help="Board, score and alerts to read instead of JSON.")
@@ -63,10 +68,22 @@ def run(
         recorder = Recorder(record) if record else None
         if recorder is not None:
             stack.callback(recorder.close)
+        kept = Clips(clips, rotate) if clips else None
+        if kept is not None:
+            stack.callback(kept.close)
         progress = stack.enter_context(_progress(sources))
-        for event in watch(pipeline, sources, rotate, recorder=recorder, progress=progress):
+        keep = kept.keep if kept is not None else _keep_nothing
+        for event in watch(
+            pipeline, sources, rotate, recorder=recorder, progress=progress, keep=keep
+        ):
             show(event)
             sys.stdout.flush()
+            if kept is not None:
+                kept.told(event)
+
+
+def _keep_nothing(_t: float, _frames: Mapping[str, Frame]) -> None:
+    """Without clips the pictures are only looked at."""
 
 
 @contextlib.contextmanager

@@ -418,3 +418,24 @@ def test_an_unknown_camera_name_lists_the_connected_ones() -> None:
 def test_a_truncated_jpeg_is_no_picture(cut: int) -> None:
     """Half a picture is never half believed."""
     assert decode(encode(picture(1))[:cut]) is None
+
+
+def test_a_folder_that_is_called_like_a_picture_is_passed_over(tmp_path: Path) -> None:
+    """Only files are pictures."""
+    folder = as_folder(tmp_path)
+    (folder / "0005.jpg").mkdir()
+    source = open_source("overhead", str(folder))
+
+    assert isinstance(source, Recorded)
+    assert [number_of(frame) for frame in source.frames()] == list(range(COUNT))
+
+
+def test_a_recording_without_a_whole_picture_is_told(tmp_path: Path) -> None:
+    """It ended before anything was written; silence would look like an empty game."""
+    file = tmp_path / "cut.kiebitz"
+    file.write_bytes(b'kiebitz recording 1\n{"camera": "overhead", "sec')
+    source = open_source("overhead", str(file))
+
+    assert isinstance(source, Recorded)
+    with pytest.raises(SourceError, match="holds no whole picture of 'overhead'"):
+        list(source.frames())

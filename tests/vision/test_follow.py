@@ -400,3 +400,19 @@ def test_noise_and_darkness_are_no_position() -> None:
 
     states = {note.state for note in told if isinstance(note, CameraNote)}
     assert "dark" in states
+
+
+def test_pictures_of_two_sizes_by_turns_are_told_once() -> None:
+    """Every other picture has another shape; the others are followed."""
+    room = Room(Stacks())
+    told: list[Seen] = []
+    for number in range(45):
+        room.t += 1 / FPS
+        frames = {n: Frame(room.picture(n), room.t, n) for n in EYES}
+        if number % 2:
+            frames["side"] = Frame(np.zeros((300, 300, 3), dtype=np.uint8), room.t, "side")
+        told += room.follower.see(room.t, frames)
+
+    notes = [(seen.camera, seen.state) for seen in told if isinstance(seen, CameraNote)]
+    assert notes == [("side", "resized")]
+    assert scenes(told) == [{}]

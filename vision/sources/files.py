@@ -92,7 +92,7 @@ def _listed(path: Path, fps: float) -> list[tuple[Path, float]]:
     table = path / "times.csv"
     if table.is_file():
         return _times(table)
-    names = sorted(p for p in path.iterdir() if p.suffix.lower() in PICTURES)
+    names = sorted(p for p in path.iterdir() if p.suffix.lower() in PICTURES and p.is_file())
     return [(name, i / fps) for i, name in enumerate(names)]
 
 
@@ -175,10 +175,14 @@ def _video(path: Path, camera: str) -> Iterator[Frame]:
             raise SourceError(
                 f"{str(path)!r} cannot be played; expected a video, a folder of pictures or MJPEG"
             )
+        any_seen = False
         while True:
             done, image = capture.read()
+            if not done and not any_seen:
+                raise SourceError(f"{str(path)!r} holds no picture that can be shown")
             if not done:
                 return
+            any_seen = True
             seconds = capture.get(cv2.CAP_PROP_POS_MSEC) / 1000
             yield Frame(cast("ImageBGR", image), seconds, camera)
     finally:
@@ -196,8 +200,12 @@ def _video_length(path: Path) -> float:
 
 def _recording(path: Path, camera: str) -> Iterator[Frame]:
     """What `--record` kept of this camera."""
+    any_seen = False
     for shot in recorded_shots(path):
         if shot.camera == camera:
             image = decode(shot.jpeg)
             if image is not None:
+                any_seen = True
                 yield Frame(image, shot.seconds, camera, shot.jpeg)
+    if not any_seen:
+        raise SourceError(f"the recording {str(path)!r} holds no whole picture of {camera!r}")
