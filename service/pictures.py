@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from service.follower import ImageBGR, TableFollower
 
 QUALITY = 80
 SMALL_WIDTH = 480
+_LOOK_AGAIN_S = 0.015
 
 
 def jpeg_of(image: ImageBGR, quality: int = QUALITY) -> bytes:
@@ -74,11 +76,15 @@ class Pictures:
 
 
 async def _pump(newest: Newest, follower: TableFollower, camera: str, per_second: float) -> None:
+    """Encode each new picture, but no more than so many a second."""
+    due = time.monotonic()
     while True:
-        picture = follower.picture(camera)
+        now = time.monotonic()
+        picture = follower.picture(camera) if now >= due else None
         if picture is not None and picture.number != newest.number:
+            due = max(due + 1 / per_second, now)
             newest.jpeg = await asyncio.to_thread(jpeg_of, picture.image)
             newest.number = picture.number
             changed, newest.changed = newest.changed, asyncio.Event()
             changed.set()
-        await asyncio.sleep(1 / per_second)
+        await asyncio.sleep(_LOOK_AGAIN_S)

@@ -9,7 +9,9 @@ import pytest
 import typer
 
 from rules.errors import KiebitzError
+from rules.registry import GAMES
 from service import __version__, cli
+from service.demo import demo_games
 from tests.conftest import ROOT
 
 KIEBITZ = [sys.executable, "-m", "service.cli"]
@@ -45,6 +47,26 @@ class TestHelp:
 
         assert code == 0
         assert cli.COMMANDS[name].split(".")[0][:40] in " ".join(capsys.readouterr().out.split())
+
+    @pytest.mark.parametrize("name", ["", *cli.COMMANDS])
+    def test_no_help_is_cut_or_shows_types(
+        self, name: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        """Summaries are whole sentences, and arguments are named as in the documents."""
+        cli.main([name, "--help"] if name else ["--help"])
+
+        said = capsys.readouterr().out
+        for ugly in ("...\n", "<list", "<path>", "<str>", "<int", "{", "[["):
+            assert ugly not in said.replace("COMMAND [ARGS]...\n", "").replace("IMAGE...\n", "")
+
+    def test_a_wrong_game_is_told_as_such(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Not as a mistake in the record that nobody has written yet."""
+        assert cli.main(["referee", "chess"]) == 2
+        assert capsys.readouterr().err.startswith("Error: unknown game 'chess'")
+
+    def test_every_game_can_be_demonstrated(self) -> None:
+        """The demo knows each game that has rules."""
+        assert set(demo_games()) == set(GAMES) - {"free"}
 
     def test_version_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
         """`kiebitz --version` prints name and version."""
