@@ -23,7 +23,7 @@ class CertaintySettings:
     """The curve from differences of score to probabilities."""
 
     sharpness: float = 0.28  # log-odds for a difference of one
-    sharpness_of_blocks: float = 0.12  # where other answers differ in several columns at once
+    sharpness_of_pieces: float = 0.12  # where pieces of several units make answers differ widely
     least_doubt: float = 2e-5  # no cell is surer than this
     seen_weight: float = 1.0  # a unit in sight of less (in full rays) counts as unseen
     sliver: float = 0.08  # of a face: where less is seen, a colour must be beyond doubt

@@ -92,9 +92,9 @@ class Reader:
         )
         self._blocks = self._kit is None and all_blocks(self.kit)
         self._certainty = self.settings.certainty
-        if self._blocks:
+        if self._blocks or self._kit is not None:
             self._certainty = replace(
-                self._certainty, sharpness=self._certainty.sharpness_of_blocks
+                self._certainty, sharpness=self._certainty.sharpness_of_pieces
             )
         self._whole = one_colour_stacks or self._kit is not None
         self._tables: dict[str, RayTable] = {}
