@@ -23,11 +23,13 @@ F32 = NDArray[np.float32]
 Key = tuple[float, float, float]  # degrees, millimetres along x and y
 _LESS = 0.3  # a pose that is worth so much less than before may be wrong (a new piece: 0.2)
 _BETTER = 0.15  # so much better, and a moving board has moved on
+_STAYED = 0.1  # a board whose pose is worth nearly as much as before has not been turned
 _SURE = 0.6  # so much better, and it was turned
 _MM_PX = 2.5  # of the flat pictures
 _REACH_MM = 60.0  # how far players shift a board at most
 _BANDS_MM = (3.5, 8.0, 13.0)  # how far from the outline its two sides are compared
 _STEPS = ((5.0, 10.0, 180.0, 60.0), (1.5, 3.0, 6.0, 10.0), (0.5, 1.0, 1.5, 3.0))
+_COARSE = 4  # of so many points beside the outline one is looked at while poses are far apart
 _LOCAL = ((3.0, 6.0, 18.0, 12.0), (1.0, 2.0, 3.0, 4.0))
 
 
@@ -131,8 +133,11 @@ class Turning:
         looks = self._looks(images)
         if not looks:
             return
-        found = self._best(looks, self._key(self.tracked), _LOCAL)
-        here, there = self._scores(looks, np.array([self._key(self.tracked), found]))
+        before = self._key(self.tracked)
+        if self._scores(looks, np.array([before]))[0] > self._worth - _STAYED:
+            return
+        found = self._best(looks, before, _LOCAL)
+        here, there = self._scores(looks, np.array([before, found]))
         if there > here + _BETTER:
             self.tracked = Pose(*(float(v) for v in found))
 
@@ -153,11 +158,12 @@ class Turning:
         self, looks: Mapping[str, "Look"], start: Key, steps: tuple[tuple[float, ...], ...]
     ) -> Key:
         best = start
-        for angle, shift, angles, shifts in steps:
+        for number, (angle, shift, angles, shifts) in enumerate(steps, 1):
             tried = _grid(best, angle, shift, angles, shifts)
             off = (tried[:, 0] - self.tracked.degrees + 180.0) % 360.0 - 180.0
             # Of equally good poses, as of an empty board, the one that it was followed to.
-            scores = self._scores(looks, tried) - 0.0005 * np.abs(off)
+            each = 1 if number == len(steps) else _COARSE
+            scores = self._scores(looks, tried, each) - 0.0005 * np.abs(off)
             x, y, z = tried[int(scores.argmax())]
             best = float(x), float(y), float(z)
         return best
@@ -189,12 +195,13 @@ class Turning:
         y = sin * u + cos * v + self._middle[1] + poses[:, 2:3]
         return np.stack([x, y], axis=-1).astype(np.float32)
 
-    def _scores(self, looks: Mapping[str, Look], poses: NDArray[np.float64]) -> F32:
-        """How well each pose explains all pictures."""
+    def _scores(self, looks: Mapping[str, Look], poses: NDArray[np.float64], each: int = 1) -> F32:
+        """How well each pose explains all pictures, by each or fewer points beside the outline."""
         total = np.zeros(len(poses), dtype=np.float32)
         for part in range(0, len(poses), 2000):
             some = poses[part : part + 2000]
-            inside, outside = self._placed(self._inside, some), self._placed(self._outside, some)
+            inside = self._placed(self._inside[::each], some)
+            outside = self._placed(self._outside[::each], some)
             samples = self._placed(self._samples, some)
             for look in looks.values():
                 own = 2.0 * _parted(look, inside, outside)
