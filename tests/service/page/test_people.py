@@ -198,8 +198,7 @@ class TestAccess:
 
     def test_a_players_cards_and_the_demo_are_checked_too(self, site: Site, visit: Opener) -> None:
         """What only players of CUBE, or onlookers of the demo, get to see."""
-        setup = {"game": "cube", "players": [{"id": "1", "name": "Ada"}, {"id": "2"}]}
-        session = site.session(**setup)
+        session = site.session(game="cube", players=[{"id": "1", "name": "Ada"}, {"id": "2"}])
         see(session, a1="R", d1="Y", a4="B", d4="G")
         page = visit("/")
         page.get_by_text("Lay down a card").click()

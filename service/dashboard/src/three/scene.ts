@@ -66,6 +66,7 @@ export class BoardScene {
   private pressed = { x: 0, y: 0 };
   private patterned: boolean | undefined;
   private highest = 0;
+  private tops: Vector3[] = [];
   private touched = false;
 
   constructor(
@@ -221,9 +222,10 @@ export class BoardScene {
     this.place(view);
     this.mark(view);
     const highest = Math.max(0, ...Object.values(view.stacks).map((stack) => stack.length));
+    this.tops = view.pieces.flatMap((piece) => this.upperCorners(piece));
     if (highest !== this.highest) {
       this.highest = highest;
-      if (!this.touched && !this.isWall()) {
+      if (!this.touched) {
         this.fit();
       }
     }
@@ -295,6 +297,12 @@ export class BoardScene {
     for (const cell of view.legal) {
       this.ring(cell, view.stacks[cell]?.length ?? 0);
     }
+  }
+
+  private upperCorners(piece: Piece): Vector3[] {
+    const { x, y, z } = this.lengths(piece.extent);
+    const middle = this.spot(piece);
+    return [-x, x].flatMap((dx) => [-z, z].map((dz) => middle.clone().add(new Vector3(dx / 2, y / 2, dz / 2))));
   }
 
   private frame(piece: Piece, colour: number, dashed: boolean, grow: number): void {
@@ -417,9 +425,8 @@ export class BoardScene {
     way.normalize();
     const x = this.size.x / 2 + pitch * 0.8;
     const z = this.size.y / 2 + pitch * 0.8;
-    const corners = [-x, x].flatMap((cx) =>
-      [-z, z].flatMap((cz) => [0, height].map((cy) => new Vector3(cx, cy, cz))),
-    );
+    const corners = [-x, x].flatMap((cx) => [-z, z].map((cz) => new Vector3(cx, 0, cz)));
+    corners.push(...this.tops);
     const fits = (far: number): boolean => {
       this.camera.position.copy(way).multiplyScalar(far).add(this.controls.target);
       this.camera.lookAt(this.controls.target);
