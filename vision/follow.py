@@ -71,6 +71,10 @@ class Follower:
         """What stood on the table when it was last still; None before the first scene."""
         return self._believed
 
+    def lags(self) -> dict[str, float]:
+        """How many seconds later than the earliest camera each one shows things, where known."""
+        return self._where.lags()
+
     def believe(self, stacks: Stacks) -> None:
         """What stands there by what people know; the next reading begins from it."""
         self._believed = stacks

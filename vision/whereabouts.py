@@ -4,6 +4,7 @@ Cameras are bumped, cables come loose, players turn the board: whatever has move
 and the reader made anew; what cannot be found gives no verdict.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ from vision.seen import CameraNote, Turned
 from vision.turning import Pose, Turning, turned_colours, turned_picture
 from vision.watched import WatchedCamera, fitted
 
+LAGS = 40  # ends of movements by which the delay between cameras is measured
+FEWEST_LAGS = 5
+LONGEST_LAG_S = 0.6
 STRANGE = 2  # views in a row with nothing of the calibration in them are another table
 
 
@@ -54,6 +58,7 @@ class Whereabouts:
         self._strangeness = dict.fromkeys(self.cameras, 0)
         self._stacks = Stacks()
         self._moving: dict[str, float] = {}
+        self._stopped: deque[dict[str, float]] = deque(maxlen=LAGS)
         self._placed_at = -np.inf
         self._tracked_at = -np.inf
         self._lies = True
@@ -78,8 +83,20 @@ class Whereabouts:
         if self._turning is not None and t == self.moved_at:
             self._track(t)
 
+    def lags(self) -> dict[str, float]:
+        """How many seconds later than the earliest camera each one shows things, where known."""
+        found: dict[str, list[float]] = {}
+        for stopped in self._stopped:
+            for name, at in stopped.items():
+                found.setdefault(name, []).append(at - min(stopped.values()))
+        if len(self._stopped) < FEWEST_LAGS:
+            return {}
+        middle = {name: float(np.median(all_of)) for name, all_of in found.items()}
+        return {name: lag - min(middle.values()) for name, lag in middle.items()}
+
     def settle(self, t: float) -> Iterator[CameraNote | Turned]:
         """What has moved while hands were at the table, now that all is still."""
+        self._note_lags()
         yield from self._places(t)
         yield from self._turned(t)
 
@@ -106,6 +123,12 @@ class Whereabouts:
             and camera.health.good
             and name not in self._off
         }
+
+    def _note_lags(self) -> None:
+        """Remembers when the newest movement ended in each camera, if all of them saw it."""
+        together = {n: at for n, at in self._moving.items() if self.moved_at - at < LONGEST_LAG_S}
+        if len(together) == len(self.cameras) > 1 and together not in self._stopped:
+            self._stopped.append(together)
 
     def _health(self, t: float) -> Iterator[CameraNote]:
         """What has become of cameras, whole seconds after it happened at most."""

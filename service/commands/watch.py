@@ -21,6 +21,8 @@ from vision.frame import Frame, Source
 from vision.sources.files import FileSource
 from vision.sources.recording import Recorder
 
+WORTH_TELLING_S = 0.05
+
 
 def run(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the table.")],
@@ -80,6 +82,14 @@ def run(
             sys.stdout.flush()
             if kept is not None:
                 kept.told(event)
+        _tell_lags(pipeline.follower.lags())
+
+
+def _tell_lags(lags: Mapping[str, float]) -> None:
+    """Says which cameras show things late; it is known when a recording has been watched."""
+    for name, lag_s in lags.items():
+        if lag_s >= WORTH_TELLING_S:
+            sys.stderr.write(f"{name} shows things {lag_s:.2f} s later than the first camera\n")
 
 
 def _keep_nothing(_t: float, _frames: Mapping[str, Frame]) -> None:

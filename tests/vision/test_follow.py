@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
+import pytest
 
 from calibration.camera import Camera
 from rules.cells import Cell
@@ -416,3 +417,18 @@ def test_pictures_of_two_sizes_by_turns_are_told_once() -> None:
     notes = [(seen.camera, seen.state) for seen in told if isinstance(seen, CameraNote)]
     assert notes == [("side", "resized")]
     assert scenes(told) == [{}]
+
+
+def test_the_delay_between_cameras_is_measured() -> None:
+    """The side camera shows everything a fifth of a second late."""
+    room = Room()
+    late: list[ImageBGR] = []
+    for number in range(180):
+        room.t += 1 / FPS
+        room.hand = 0.6 + 0.05 * (number % 6) if number % 24 < 8 else None
+        late.append(room.picture("side"))
+        frames = {"overhead": Frame(room.picture("overhead"), room.t, "overhead")}
+        frames["side"] = Frame(late[max(0, number - 3)], room.t, "side")
+        room.follower.see(room.t, frames)
+
+    assert room.follower.lags() == {"overhead": 0.0, "side": pytest.approx(0.2, abs=0.04)}
