@@ -37,6 +37,7 @@ from rules.lattice import Board
 _MARGIN_ERROR_MM = 2.0  # margins are "never needed to be exact"
 _LEAST_MERIT, _SURE_MERIT = 0.22, 0.42
 _LEAST_SEEN, _SURE_SEEN = 0.5, 0.75
+_SOME_SEEN = 0.25
 _LEAST_EDGES, _SURE_EDGES = 0.55, 0.8
 # Smaller boards cannot be read: of the picture, and of its squared width for each cell.
 _LEAST_AREA, _LEAST_CELL = 0.004, 0.00006
@@ -93,6 +94,10 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     edges = _sound_edges(edges, sight, board)
     what = "frame" if _has_frame(board) else "outline"
     if edges and edges[0].merit > _LEAST_EDGES:
+        if _marked(board) and not _agreeing(edges[0], fits, board):
+            # Books and table tops are rectangles too.
+            tried.append(f"{what}: a rectangle of the board's shape, but no cells in it")
+            return Looked(None, tuple(tried))
         return Looked(_by_edges(edges, sight, board), tuple(tried))
     tried.append(_tried_edges(edges, what))
     return Looked(None, tuple(tried))
@@ -107,6 +112,21 @@ def settle_on_board(camera: Camera, sight: Sight, board: Board) -> BoardPose | N
     if cells is not None and cells.merit > _SURE_MERIT and cells.seen > _SURE_SEEN:
         return _by_cells(cells, [], sight, board)
     return None
+
+
+def _marked(board: Board) -> bool:
+    """Whether cells are to be seen on it; felts and frames have wide margins and plain floors."""
+    plain = _has_frame(board) or _narrow(board)
+    return not plain and min(board.margin_mm) < board.lattice.pitch_mm
+
+
+def _agreeing(edges: OutlineFit, fits: Sequence[CellFit], board: Board) -> bool:
+    """Whether some cells are seen where an outline would have them."""
+    near = 0.5 * board.lattice.pitch_mm
+    return any(
+        fit.seen > _SOME_SEEN and apart_mm(edges.solution.camera, fit.solution.camera, board) < near
+        for fit in fits
+    )
 
 
 def _narrow(board: Board) -> bool:
@@ -202,10 +222,8 @@ def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
 def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPose:
     best = fits[0]
     doubts = list(_doubts(best.solution, sight, board))
-    if not (_has_frame(board) or _narrow(board)) and (
-        min(board.margin_mm) < board.lattice.pitch_mm
-    ):
-        doubts.append("a rectangle like the board is seen, but no cells in it")
+    if _marked(board):
+        doubts.append("a rectangle like the board is seen, but hardly any cells in it")
     missing = [name for name, share in best.support.items() if share < 0.5]
     if best.merit < _SURE_EDGES:
         doubts.append("some edges are hardly seen: " + ", ".join(missing[:4] or ["all"]))

@@ -19,7 +19,8 @@ _NEARLY_ALL, _GOES_ON = 0.8, 0.4
 _GIVE_UP_AFTER, _HOPELESS = 1, 0.08  # rounds, merit
 _COARSE = 12  # elements of a top view a pitch, for a first look
 _SHIFTS = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1))
-_SHIFT_GAIN = 0.015
+_SHIFT_GAIN = 2.0
+_SIDE_SEEN, _SIDE_MISSING = 2.0, -0.8  # logarithms: how much likelier where a cell is
 _MOST_PX_PER_MM = 6.0
 _ONE_SIGN = 0.3  # balance of signs, 0 to 1, beyond which all sides must have the same
 
@@ -246,17 +247,16 @@ def _beyond(sides: Sides, likeness: Floats, board: Board) -> float:
 def _best_shift(sides: Sides, likeness: Floats, board: Board) -> tuple[int, int]:
     """By how many cells the lattice must move to cover the places that look most like cells."""
     size = np.array([board.lattice.columns, board.lattice.ranks])
-    best, most = (0, 0), -1.0
+    # Pieces hide sides of cells, but nothing makes sides where there are none: a side that is
+    # not seen says little. Places out of the picture speak neither for nor against.
+    speaks = np.where(likeness > _SEEN, _SIDE_SEEN, _SIDE_MISSING)
+    best, most = (0, 0), -np.inf
     for dx, dy in sorted(_SHIFTS, key=lambda s: abs(s[0]) + abs(s[1])):
         cells = sides.cells - (dx, dy)
         covered = ((cells >= 0) & (cells < size)).all(axis=1)
-        if not covered.any():
-            continue
-        # Places out of the picture speak neither for nor against.
-        other = float(likeness[~covered].mean()) if not covered.all() else 0.0
-        contrast = float(likeness[covered].mean()) - other
-        if contrast > most + (_SHIFT_GAIN if (dx, dy) != (0, 0) else 0.0):
-            best, most = (dx, dy), contrast
+        score = float(speaks[covered].sum())
+        if score > most + (_SHIFT_GAIN if (dx, dy) != (0, 0) else 0.0):
+            best, most = (dx, dy), score
     return best
 
 

@@ -87,7 +87,7 @@ class PoseRow:
         """Whether a wrong pose was told as a good or usable one."""
         sure = self.verdict.startswith(("good", "usable"))
         bounds = {h: max(mm, 2 * self.told_mm.get(h, 0.0)) for h, mm in _WRONG_MM.items()}
-        return sure and any(self.off_mm[h] > mm for h, mm in bounds.items())
+        return sure and any(self.off_mm.get(h, 0.0) > mm for h, mm in bounds.items())
 
     def texts(self) -> tuple[str, ...]:
         """The row as it is printed."""

@@ -1,0 +1,110 @@
+"""Boards found by themselves on sample pictures: empty, with pieces on them, and not at all."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.camera import Camera, Lens
+from calibration.cv import Image, read_image
+from calibration.errors import NotFound
+from calibration.fit import slopes
+from calibration.picture_faults import picture_faults
+from calibration.pose import find_pose
+from calibration.solve import Evidence, evidence_errors_px, evidence_slopes
+from calibration.store import LensRecord
+from service.bench.calibrate import PoseRow, traced_case, true_errors, without_markers
+
+TUNE = Path(__file__).resolve().parents[2] / "sample_images" / "tune"
+
+
+@pytest.mark.parametrize(
+    ("table", "camera", "most_mm"),
+    [
+        pytest.param("kewbz-two", "overhead", 0.5, id="printed lines"),
+        pytest.param("kwinty-one", "front", 1.5, id="sheet of a wall"),
+        pytest.param("ksar-one", "camera", 1.5, id="frame"),
+        pytest.param("turris-three", "left", 2.5, id="felt"),
+    ],
+)
+def test_boards_are_found_without_markers(table: str, camera: str, most_mm: float) -> None:
+    """By lines, sheet, frame or felt alone, with an unknown lens, right on the board."""
+    case = without_markers(traced_case(TUNE / table))
+
+    found = find_pose(case.empty[camera], case.scene, case.scene.cameras[camera], None)
+
+    assert true_errors(found.camera, case.true[camera], case.scene.board)["0"] < most_mm
+
+
+@pytest.mark.parametrize("camera", ["overhead", "side"])
+@pytest.mark.parametrize("still", ["still00", "still01"])
+def test_boards_are_found_with_a_game_in_progress(camera: str, still: str) -> None:
+    """Pieces hide cells, but the lattice stays where it is."""
+    case = without_markers(traced_case(TUNE / "kewbz-two"))
+    picture = read_image(TUNE / "kewbz-two" / f"{still}.{camera}.jpg")
+    lens = LensRecord(case.true[camera].lens, "charuco", 0.2, "good", focal_error=0.001)
+
+    found = find_pose(picture, case.scene, case.scene.cameras[camera], lens)
+
+    errors = true_errors(found.camera, case.true[camera], case.scene.board)
+    assert errors["0"] < 1.0
+    assert errors["100"] < 2.0
+
+
+def picture(level: int) -> Image:
+    """A picture of nothing, so bright."""
+    noise = np.random.default_rng(1).normal(level, 2, (360, 640, 3))
+    return np.asarray(np.clip(noise, 0, 255), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(("level", "fault"), [(8, "very dark"), (254, "overexposed")])
+def test_pictures_that_show_nothing_are_told(level: int, fault: str) -> None:
+    """No pose is made up; the fault is named, with everything that was tried."""
+    case = without_markers(traced_case(TUNE / "kewbz-one"))
+
+    with pytest.raises(NotFound, match=fault) as told:
+        find_pose(picture(level), case.scene, case.scene.cameras["camera"], None)
+
+    assert "grid:" in str(told.value)
+    assert "--corners" in str(told.value)
+
+
+def test_sharp_pictures_have_no_fault() -> None:
+    """Sample pictures of rooms in usual light are not complained of."""
+    assert picture_faults(read_image(TUNE / "kewbz-two" / "empty.side.jpg")) == ()
+
+
+def test_slopes_are_those_of_the_errors() -> None:
+    """Exact slopes agree with small steps, for every value and size."""
+    rng = np.random.default_rng(1)
+    lens = Lens((1280, 720), np.array([[1000.0, 0, 640], [0, 1000, 360], [0, 0, 1]]), np.array(
+        [-0.1, 0.05, 0.001, -0.002, 0.01]
+    ))  # fmt: skip
+    camera = Camera.of(lens, np.diag([1.0, -1, -1]), np.array([-90.0, 90, 500]))
+    points = rng.uniform(0, 180, (40, 3)) * (1, 1, 0.3)
+    normals = rng.normal(size=(40, 2))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    shape = rng.normal(size=(40, 2, 3))
+    evidence = Evidence(points, camera.project(points), normals, np.ones(40), shape)
+    values = rng.normal(size=14) * ([0.1] * 3 + [5.0] * 3 + [0.05, 4, 4, 0.01, 0.01, 0.01, 2, 2])
+
+    def at(values: np.ndarray) -> np.ndarray:
+        return np.asarray(points + np.einsum("nsi,s->ni", shape, values[12:]))
+
+    measured = slopes(
+        lambda v: evidence_errors_px(camera, v[:12], at(v), evidence), values, np.full(14, 1e-6)
+    )
+    exact = evidence_slopes(camera, values[:12], at(values), evidence)
+
+    assert np.abs(measured - exact).max(axis=0) == pytest.approx(
+        0, abs=1e-4 * np.abs(measured).max()
+    )
+
+
+def test_a_wrong_pose_told_as_good_is_counted() -> None:
+    """The bench calls it misleading, unless it was doubted."""
+    row = PoseRow("t", "c", with_lens=True, verdict="good: x", told_mm={"0": 0.2}, off_mm={"0": 9})
+    doubted = PoseRow("t", "c", with_lens=True, verdict="DOUBTFUL, y", off_mm={"0": 9.0})
+
+    assert row.misled
+    assert not doubted.misled
