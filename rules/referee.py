@@ -213,9 +213,18 @@ class Referee:
 
     def _following(self, opened: OpenTurn, stacks: Stacks) -> tuple[Look, ...] | None:
         """One or two turns after the open one that explain the scene."""
+        if self._comes_down(opened, stacks):
+            return None
         after = self._book.after(opened)
         found = look(self.game, after, stacks)
         return (found,) if found.fine else two_turns(self.game, after, stacks)
+
+    def _comes_down(self, opened: OpenTurn, stacks: Stacks) -> bool:
+        """Whether for a piece that was taken off one now stands elsewhere: the same turn."""
+        before, lifted, now = (
+            sum(map(len, scene.values())) for scene in (self.confirmed, opened.stacks, stacks)
+        )
+        return opened.seen.kind == "owed" and lifted < before == now
 
     def _illegal(self, t: float, stacks: Stacks) -> list[Event]:
         """A change that is part of no legal turn, of whichever player it blames least."""

@@ -65,6 +65,7 @@ class Follower:
         self._hand = False
         self._readings: list[Reading] = []
         self._told: Scene | None = None
+        self._begun = False  # whether the game has explained a scene yet
 
     @property
     def believed(self) -> Stacks | None:
@@ -164,9 +165,14 @@ class Follower:
         if not known:
             inferred = self._inferred(scene.stacks)
             known, scene = inferred is not None, replace(scene, stacks=inferred or scene.stacks)
+        if not known and not self._begun and (start := self._fine(scene)) is not None:
+            # Before the game nobody has done anything yet that could be wrong.
+            known, scene = True, replace(scene, stacks=start, unsure={})
         if known and not scene.unsure:
+            self._begun = True
             return self._tell(scene)
         if known and self._only_one_is_fine(scene):
+            self._begun = True
             return self._tell(replace(scene, unsure={}))
         return self._tell(scene) if self._convincing(scene, still_s) else None
 
@@ -206,16 +212,20 @@ class Follower:
         return count
 
     def _may_be_fine(self, scene: Scene) -> bool:
-        """Whether any scene that the doubt allows would surprise nobody."""
+        """Whether any scene that the doubt allows would surprise nobody, or nobody can tell."""
+        choices = math.prod(len(stacks) for stacks in scene.unsure.values())
+        return choices > MOST_CHOICES or self._fine(scene) is not None
+
+    def _fine(self, scene: Scene) -> Stacks | None:
+        """A scene that the doubt allows and that would surprise nobody."""
         choices = [[(cell, stack) for stack in stacks] for cell, stacks in scene.unsure.items()]
-        if math.prod(map(len, choices)) > MOST_CHOICES:
-            return True
-        before = self._believed or Stacks()
+        if not choices or math.prod(map(len, choices)) > MOST_CHOICES:
+            return None
         for chosen in product(*choices):
             stacks = Stacks({**scene.stacks, **dict(chosen)})
-            if stacks == before or self._explains(stacks):
-                return True
-        return False
+            if stacks == self._believed or self._explains(stacks):
+                return stacks
+        return None
 
     def _inferred(self, stacks: Stacks) -> Stacks | None:
         """The scene with other colours of new units that hardly anybody sees, if that is fine."""

@@ -354,3 +354,24 @@ def test_who_has_not_finished_his_turn_goes_on_with_it() -> None:
     assert [short(event) for event in told] == [
         "3 B -a2 +d4B not-connected,splits-group,leaves-lone-cube open"
     ]
+
+
+def test_a_piece_taken_off_that_comes_down_elsewhere_is_one_turn() -> None:
+    """It would be fine for the next player to put it there; but it was in the first one's hand."""
+    referee = Referee(find_game("cube").set_up())
+    start = dict(referee.game.start().stacks.to_json())
+    played = {**start, "b1": "B", "b2": "R", "c4": "B"}
+    lifted = {cell: stack for cell, stack in played.items() if cell != "a1"}
+    scenes = (
+        {**start, "b2": "R"},
+        {**start, "b2": "R", "c4": "B"},
+        played,
+        lifted,
+        {**lifted, "d1": "YB"},
+    )
+    told: list[Event] = referee.observe(0, referee.game.start().stacks)
+    for t, scene in enumerate(scenes, 1):
+        told = referee.observe(5.0 * t, Stacks.of(scene))
+
+    turns = [(e.event, e.data["n"], e.data.get("move"), e.data.get("legal")) for e in told]
+    assert turns == [("turn", 4, "-a1 +d1B", False)]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from vision.errors import SourceError
-from vision.sources import device as devices
 from vision.sources.device import DeviceGrabber
 from vision.sources.live import LiveSource
 
@@ -57,7 +56,7 @@ class Webcam:
 
 def plugged_in(monkeypatch: pytest.MonkeyPatch, webcam: Webcam) -> Webcam:
     """Device 0 is this webcam from now on."""
-    monkeypatch.setattr(devices.cv2, "VideoCapture", lambda _: webcam)
+    monkeypatch.setattr(cv2, "VideoCapture", lambda _: webcam)
     return webcam
 
 

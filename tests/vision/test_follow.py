@@ -432,3 +432,12 @@ def test_the_delay_between_cameras_is_measured() -> None:
         room.follower.see(room.t, frames)
 
     assert room.follower.lags() == {"overhead": 0.0, "side": pytest.approx(0.2, abs=0.04)}
+
+
+def test_a_start_that_the_doubt_allows_is_the_start() -> None:
+    """Nothing stands in a doubtful place by mistake before anybody has moved."""
+    room = Room(Stacks.of({"b2": "B"}))
+    room.put(b2="BB")
+    room.reader.unsure = {Cell.parse("b2"): {"BB": 0.7, "B": 0.3}}
+
+    assert scenes(room.wait(1.0)) == [{"b2": "B"}]
