@@ -248,13 +248,14 @@ def _best_shift(sides: Sides, likeness: Floats, board: Board) -> tuple[int, int]
     """By how many cells the lattice must move to cover the places that look most like cells."""
     size = np.array([board.lattice.columns, board.lattice.ranks])
     # Pieces hide sides of cells, but nothing makes sides where there are none: a side that is
-    # not seen says little. Places out of the picture speak neither for nor against.
+    # not seen says little. Out of the picture is as good as not seen: boards are shown whole.
+    whole = 4 * board.lattice.columns * board.lattice.ranks
     speaks = np.where(likeness > _SEEN, _SIDE_SEEN, _SIDE_MISSING)
     best, most = (0, 0), -np.inf
     for dx, dy in sorted(_SHIFTS, key=lambda s: abs(s[0]) + abs(s[1])):
         cells = sides.cells - (dx, dy)
         covered = ((cells >= 0) & (cells < size)).all(axis=1)
-        score = float(speaks[covered].sum())
+        score = float(speaks[covered].sum()) + _SIDE_MISSING * (whole - int(covered.sum()))
         if score > most + (_SHIFT_GAIN if (dx, dy) != (0, 0) else 0.0):
             best, most = (dx, dy), score
     return best
