@@ -292,7 +292,8 @@ export class BoardScene {
     }
     for (const mark of view.missing) {
       this.ghost(mark);
-      this.frame(mark, 0xffffff, true, 1.0);
+      this.frame(mark, 0xffffff, false, 1.0);
+      this.frame(mark, 0x1b1206, true, 1.004);
     }
     for (const cell of view.legal) {
       this.ring(cell, view.stacks[cell]?.length ?? 0);
