@@ -38,7 +38,7 @@ _GROWN = 5
 _FINER = 0.75  # of the sides of a lattice of half the pitch: then that one is meant
 _INSIDE, _BEYOND = 0.7, 0.35  # of a row's sides: surely a row of cells, surely none
 _CLEAR_INSIDE, _CLEAR_BEYOND = 0.85, 0.3
-_WHOLE, _MERIT, _FAIR = 0.85, 0.5, 0.22
+_WHOLE, _MERIT, _FAIR = 0.85, 0.6, 0.22
 _VISIBLE = 0.5  # of a row's sides that must be in the picture
 
 
