@@ -77,14 +77,16 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     if not enough:
         say("the board's outline")
     around = [] if enough else _outlines(segments, sight, board)
+    plain = not _marked(board)  # whose cells, if any are drawn, say less than its outline
     if around and not _has_frame(board):
-        if _narrow(board):
+        if plain:
             sheets = _sound_edges(fit_outlines(around, sight, board), sight, board)
             if sheets and sheets[0].merit > _SURE_EDGES:
                 return Looked(_by_edges(sheets, sight, board), tuple(tried))
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
         fits.sort(key=lambda f: -f.merit)
-    if fits and fits[0].merit > _LEAST_MERIT and fits[0].seen > _LEAST_SEEN:
+    merit, seen = (_SURE_MERIT, _SURE_SEEN) if plain else (_LEAST_MERIT, _LEAST_SEEN)
+    if fits and fits[0].merit > merit and fits[0].seen > seen:
         return Looked(_by_cells(fits[0], fits[1:], sight, board), tuple(tried))
     tried.append(_tried_cells(fits, board))
     if _has_frame(board):
