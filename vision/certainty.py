@@ -128,8 +128,7 @@ class Doubts:
         self._doubted = doubted
         self._position = position
         self._settings = settings
-        self._in_sight = position.sight().reshape(-1, position.levels)
-        self._trust = self._trusted(position)
+        self._look(position)
         faces = [sight.table.face_rays for sight in position.sights]
         self._face_rays = max(float(np.mean(faces)) if faces else 0.0, 1.0)
         self._whole = only is None
@@ -180,8 +179,12 @@ class Doubts:
                 self._rivals[column] = exact
             if not changed:
                 break
-        self._in_sight = self._position.sight().reshape(-1, self._position.levels)
-        self._trust = self._trusted(self._position)
+        self._look(self._position)
+
+    def _look(self, position: Position) -> None:
+        self._in_sight = position.sight().reshape(-1, position.levels)
+        self._firm = position.firm_sight().reshape(-1, position.levels)
+        self._trust = self._trusted(position)
 
     def _trusted(self, position: Position) -> NDArray[np.float64]:
         if self._doubted:
@@ -208,7 +211,7 @@ class Doubts:
             told = cfg.sharpness * self._trust[column] * gain
             if not capped:
                 # Slivers deceive, but all together only once.
-                faces = self._faces_between(stack, other, in_sight)
+                faces = self._faces_between(stack, other, column)
                 told, capped = max(told, -cfg.unseen_odds - cfg.face_odds * faces), True
             odd = float(np.exp(min(told, 50.0)))
             if len(other) > high:
@@ -239,7 +242,7 @@ class Doubts:
             taken = tuple(int(c) for c in stack)
             gain = self._rivals[column].pop(taken, 0.0)
             self._rivals[column] = {s: g - gain for s, g in self._rivals[column].items()}
-        self._in_sight = self._position.sight().reshape(-1, self._position.levels)
+        self._look(self._position)
 
     def take(self, others: Mapping[int, Rivals]) -> None:
         """Uses these rivals instead, for columns that stand and fall together."""
@@ -257,11 +260,13 @@ class Doubts:
         last = self._position.anchored(column)
         return None if last is None else tuple(int(c) for c in last)
 
-    def _faces_between(self, one: Colours, other: Colours, in_sight: NDArray[np.float64]) -> float:
+    def _faces_between(self, one: Colours, other: Colours, column: int) -> float:
         """How many faces' worth of rays see the places in which two stacks differ."""
-        most = max(len(one), len(other))
-        differ = [a != b for a, b in zip_longest(one, other, fillvalue=0)]
-        return float(in_sight[:most][differ].sum()) / self._face_rays
+        total = 0.0
+        for k, (a, b) in enumerate(zip_longest(one, other, fillvalue=0)):
+            if a != b:
+                total += self._firm[column, k] if a else self._in_sight[column, k]
+        return float(total) / self._face_rays
 
     def _seen(self, column: int) -> NDArray[np.bool_]:
         """Which levels are seen well enough to tell a colour.

@@ -86,6 +86,7 @@ class RayTable:
         self.configuration_start = np.searchsorted(
             self.configurations.ray, np.arange(self.count + 1)
         )
+        self.neighbours = _neighbours(rays)
         each = np.bincount(rays.unit, rays.part) if entries else np.zeros(0)
         # Of a unit a camera sees two faces or three.
         self.face_rays = float(np.median(each[each > 0])) / 2 if (each > 0).any() else 0.0
@@ -153,6 +154,19 @@ class RayTable:
         two = self.rays.other.astype(np.int32) * many + self.entry_ray
         share = self.rays.share
         return np.stack([row.take(one) * share + row.take(two) * (1 - share) for row in flat])
+
+
+def _neighbours(rays: Rays) -> NDArray[np.int32]:
+    """The rays (4, N) left, right, above and below of each one, its own number where none is."""
+    place = np.floor(rays.px / max(rays.step_px, 1.0) + 0.5).astype(np.int64) + 2
+    many = len(place)
+    if not many:
+        return np.zeros((4, 0), dtype=np.int32)
+    grid = np.full(place.max(axis=0) + 3, -1, dtype=np.int32)
+    own = np.arange(many, dtype=np.int32)
+    grid[place[:, 0], place[:, 1]] = own
+    beside = [grid[place[:, 0] + x, place[:, 1] + y] for x, y in ((-1, 0), (1, 0), (0, -1), (0, 1))]
+    return np.stack([np.where(other < 0, own, other) for other in beside])
 
 
 def _configurations(rays: Rays, lattice: Lattice) -> Configurations:

@@ -166,6 +166,19 @@ class Sight:
         regret = float((self.view.weight * (self.view.best - self.logs)).mean())
         return regret, float((self.colour.total < UNEXPLAINED).mean())
 
+    def shown(self) -> NDArray[np.int32]:
+        """The unit that every ray most surely shows; for none the one that is never there."""
+        full = self.state[self.table.rays.unit] > 0
+        share = self.colour.through[:-1] * self.part[:-1] * full
+        most = np.full(self.table.count, 0.5, dtype=np.float32)
+        shown = np.full(self.table.count, self.table.unit[-1], dtype=np.int32)
+        for start, many in self.table.rays.slots:
+            own = share[start : start + many]
+            better = np.flatnonzero(own > most[:many])
+            most[better] = own[better]
+            shown[better] = self.table.rays.unit[start : start + many][better]
+        return shown
+
     def gain_sums(self, rays: NDArray[np.int32] | None) -> NDArray[np.float64]:
         """What to add to the sums of gains (C, units * (levels + 2)) after these rays changed."""
         c = self.table.configurations
@@ -347,6 +360,23 @@ class Position:
             seen = s.colour.through[:-1] * rays.part * s.view.sharp[s.table.entry_ray]
             total += np.bincount(rays.unit, seen, minlength=len(total))
         return total
+
+    def firm_sight(self) -> NDArray[np.float64]:
+        """The same for what stands, without rays beside which another stack shows the same colour.
+
+        There a piece that stands off may deceive.
+        """
+        total = np.zeros(self.evidence.units + 1)
+        columns = np.arange(self.evidence.units + 1) // self.levels
+        for s in self.sights:
+            shown = s.shown()
+            firm = self.state[shown] > 0
+            for beside in s.table.neighbours:
+                other = shown[beside]
+                alike = self.state[other] == self.state[shown]
+                firm &= ~(alike & (columns[other] != columns[shown]))
+            total += np.bincount(shown, firm * s.view.sharp, minlength=len(total))
+        return total[:-1]
 
     def explained(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For every column how badly it explains its rays against the best colour for them.
