@@ -7,13 +7,13 @@ from typing import Literal
 import numpy as np
 
 from calibration.camera import Camera, Floats
-from calibration.cell_fit import CellFit, fit_cells
+from calibration.cell_fit import BORDER, CellFit, fit_cells
 from calibration.contour_search import contour_rectangles
 from calibration.grid_pose import (
     Say,
     Sight,
     board_corners,
-    cameras_for,
+    camera_for,
     centre_of,
     fit_lattices,
     lattice_candidates,
@@ -42,8 +42,11 @@ _LEAST_EDGES, _SURE_EDGES = 0.55, 0.8
 # Smaller boards cannot be read: of the picture, and of its squared width for each cell.
 _LEAST_AREA, _LEAST_CELL = 0.004, 0.00006
 _RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another place
+_RIVAL_OUTLINE = "another rectangle in the picture could be the board as well"
+_RIVAL_FRAME = "its edges could also be read otherwise: inner edges as outer ones, or other lines"
 _AGREE_PX = 0.35
 _OUTSIDE = 0.03  # of the picture
+_HOURS = 2.0  # so far nobody errs who looks at the clock
 _FOCAL_REACH = 0.45  # logarithm; no webcam is farther from the guess
 
 
@@ -55,6 +58,7 @@ class BoardPose:
     method: Literal["grid", "frame"]
     doubts: tuple[str, ...]
     frame_mm: tuple[float, float] | None = None  # height and width, where a frame was fitted
+    astray: bool = False  # whether the doubts are that something else than the board was found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,10 +154,10 @@ def _cells_inside(around: Sequence[Found], sight: Sight, board: Board) -> list[C
     corners = board_corners(board, board.margin_mm)
     fits = []
     for one in around[:4]:
-        for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
-            rough = rough_cells(camera, sight, board)
-            if rough is not None:
-                fits.append(rough)
+        camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
+        rough = None if camera is None else rough_cells(camera, sight, board)
+        if rough is not None:
+            fits.append(rough)
     fits.sort(key=lambda f: -f.merit)
     exact = [settled_cells(rough, sight, board) for rough in fits[:2]]
     return [fit for fit in exact if fit is not None]
@@ -182,6 +186,8 @@ def _plausible(camera: Camera, sight: Sight, board: Board) -> bool:
 
 def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Board) -> BoardPose:
     doubts = list(_doubts(fit.solution, sight, board))
+    astray = _wrong_hour(fit.solution, sight, board)
+    astray |= fit.merit < _SURE_MERIT and fit.seen < _SURE_SEEN
     if fit.merit < _SURE_MERIT or fit.seen < _SURE_SEEN:
         doubts.append(f"only {100 * fit.seen:.0f} % of the cells' borders look alike")
     if fit.beyond > 0.6:
@@ -193,11 +199,12 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
         apart = apart_mm(fit.solution.camera, rival.solution.camera, board)
         if rival.merit > _RIVAL * fit.merit and apart > _RIVAL_MM:
             doubts.append("the grid could also lie in another place")
+            astray = True
             break
     solution = fit.solution
     if _narrow(board):
         solution = _with_outline(fit, sight, board)
-    return BoardPose(solution, "grid", tuple(doubts))
+    return BoardPose(solution, "grid", tuple(doubts), astray=astray)
 
 
 def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
@@ -214,7 +221,8 @@ def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
         return fit.solution
     edges = outline.evidence_with_margins()
     both = together([fit.evidence, edges])
-    errors = np.array([1e3, *[_MARGIN_ERROR_MM] * edges.shapes])
+    of_cells = [1e3, BORDER * board.lattice.pitch_mm]
+    errors = np.array([*of_cells, *[_MARGIN_ERROR_MM] * edges.shapes])
     prior = SizePrior(np.zeros(len(errors)), errors)
     joined = solve(camera, both, sight.doubt, trusted=trusted, sizes=prior)
     # Lines of something else would pull the cells off their places.
@@ -224,6 +232,8 @@ def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
 def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPose:
     best = fits[0]
     doubts = list(_doubts(best.solution, sight, board))
+    astray = _wrong_hour(best.solution, sight, board) or _marked(board)
+    astray |= best.merit < _SURE_EDGES
     if _marked(board):
         doubts.append("a rectangle like the board is seen, but hardly any cells in it")
     missing = [name for name, share in best.support.items() if share < 0.5]
@@ -231,18 +241,21 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
         doubts.append("some edges are hardly seen: " + ", ".join(missing[:4] or ["all"]))
     for rival in fits[1:]:
         apart = apart_mm(best.solution.camera, rival.solution.camera, board)
-        if rival.merit > _RIVAL * best.merit and apart > _RIVAL_MM:
-            doubts.append("another rectangle in the picture could be the board as well")
+        # What lacks an edge that the best one shows is no rival.
+        lacks = min(rival.support.values()) < _SOME_SEEN < min(best.support.values())
+        if rival.merit > _RIVAL * best.merit and apart > _RIVAL_MM and not lacks:
+            doubts.append(_RIVAL_FRAME if _has_frame(board) else _RIVAL_OUTLINE)
+            astray = True
             break
-    frame = (float(best.sizes[0]), float(best.sizes[1])) if len(best.sizes) == 2 else None
-    return BoardPose(best.solution, "frame", tuple(doubts), frame)
+    frame = (float(best.sizes[0]), float(best.sizes[1])) if _has_frame(board) else None
+    return BoardPose(best.solution, "frame", tuple(doubts), frame, astray)
 
 
 def _doubts(solution: Solution, sight: Sight, board: Board) -> list[str]:
     """Reasons to doubt any pose."""
     doubts = []
-    hour = clock_of(solution.camera, centre_of(board))
-    if hours_apart(hour, sight.clock) > 2.0:
+    if _wrong_hour(solution, sight, board):
+        hour = clock_of(solution.camera, centre_of(board))
         doubts.append(
             f"the picture looks as if taken from {hour:.0f} o'clock, not {sight.clock:g} "
             "as table.toml says"
@@ -256,6 +269,11 @@ def _doubts(solution: Solution, sight: Sight, board: Board) -> list[str]:
     if solution.rms_px > 1.2:
         doubts.append(f"lines are {solution.rms_px:.1f} px beside where they should be")
     return doubts
+
+
+def _wrong_hour(solution: Solution, sight: Sight, board: Board) -> bool:
+    hour = clock_of(solution.camera, centre_of(board))
+    return hours_apart(hour, sight.clock) > _HOURS
 
 
 def apart_mm(one: Camera, other: Camera, board: Board) -> float:

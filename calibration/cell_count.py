@@ -16,7 +16,7 @@ from calibration.cell_sides import Sides, common_look, look_at_sides
 from calibration.grid_pose import (
     Sight,
     board_corners,
-    cameras_for,
+    camera_for,
     centre_of,
     lattice_candidates,
 )
@@ -111,10 +111,10 @@ def _started(found: Sequence[Found], sight: Sight, board: Board) -> list[CellFit
     fits = []
     for one in found:
         corners = board_corners(board)
-        for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
-            fit = _fitted(camera, sight, board)
-            if fit is not None and fit.inside > _ALIKE:
-                fits.append(fit)
+        camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
+        fit = None if camera is None else _fitted(camera, sight, board)
+        if fit is not None and fit.inside > _ALIKE:
+            fits.append(fit)
     return fits
 
 

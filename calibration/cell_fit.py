@@ -11,11 +11,12 @@ from calibration.rectify import Plane, scale_on_board, top_view
 from calibration.solve import Evidence, LensDoubt, SizePrior, Solution, solve
 from rules.lattice import Board
 
-_USUAL_DEPTH_MM = (0.0, 0.5)  # of hollows that nobody measured, many are painted; and its spread
-_WALL_MM = 0.4  # how far a wall shifts what is seen of a side
+_USUAL_DEPTH_MM = (0.7, 1.2)  # of hollows that nobody measured, many are painted; and its spread
+_WALL_MM = 0.7  # how far a wall shifts what is seen of a side
+BORDER = 0.02  # of the pitch: by how much the outermost line may lie beside its place
 _SURE = 0.5  # a side that correlates less with the common look says nothing
 _SEEN = 0.55  # from this likeness on a side counts as seen
-_NEARLY_ALL, _GOES_ON = 0.8, 0.4
+_NEARLY_ALL, _GOES_ON, _BEYOND_COST = 0.8, 0.4, 0.2
 _GIVE_UP_AFTER, _HOPELESS = 1, 0.08  # rounds, merit
 _COARSE = 12  # elements of a top view a pitch, for a first look
 _SHIFTS = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1))
@@ -95,10 +96,11 @@ def lags(sides: Sides, look: CommonLook, most_mm: float) -> Lags:
 
 
 def cell_evidence(
-    camera: Camera, sides: Sides, found: Lags, depth_mm: float | None = None
+    camera: Camera, sides: Sides, found: Lags, board: Board, depth_mm: float | None = None
 ) -> Evidence:
     """Borders of cells, shifted to where the picture shows them; their common inset is unknown.
 
+    So is that of the outermost line: it is drawn wider than the others, or cut in half.
     Hollows are seen by their upper rim; how much deeper their floor is, is a second unknown. Their
     walls are seen and shaded differently to each side: four more unknowns.
     """
@@ -115,11 +117,14 @@ def cell_evidence(
     # A shift of one millimetre on the board is so many pixels across the border.
     scale = np.abs(((camera.project(at + outward) - camera.project(at)) * normals).sum(axis=1))
     error = np.clip(0.10 * scale * (1.3 - found.likeness[keep]) / 0.3, 0.08, 2.0)
-    shape = outward[:, None, :]
+    beside = sides.cells[keep] + out
+    size = (board.lattice.columns, board.lattice.ranks)
+    outermost = np.asarray(((beside < 0) | (beside >= size)).any(axis=1))[:, None] * outward
+    shape = np.stack([outward, outermost], axis=1)
     if depth_mm is not None:
         up = np.broadcast_to([0.0, 0.0, 1.0], outward.shape)
         ways = [(out == way).all(axis=1)[:, None] * outward for way in OUTWARDS]
-        shape = np.stack([outward, up, *ways], axis=1)
+        shape = np.stack([outward, outermost, up, *ways], axis=1)
     good = np.isfinite(px).all(axis=1) & np.isfinite(normals).all(axis=1)
     return Evidence(at[good], px[good], normals[good], error[good], shape[good])
 
@@ -139,6 +144,7 @@ class CellFit:
     explained: float  # part of the sides that one look explains
     inside: float  # median likeness of the cells' sides
     outside: float  # the same in the ring around them: no cells
+    covered: float  # part of the cells' sides that lie in the picture
     seen: float  # part of the cells' sides that show it
     beyond: float  # the same of the row or column of places beside the lattice that shows most
     evidence: Evidence
@@ -148,7 +154,9 @@ class CellFit:
         """For choosing among fits: 1 is a lattice beyond doubt, 0 none at all."""
         # A grid that goes on beyond the cells is one all the same, though never a sure one.
         goes_on = _GOES_ON * self.inside if self.seen > _NEARLY_ALL else 0.0
-        return self.seen * max(self.inside - max(self.outside, 0.0), goes_on)
+        merit = self.seen * max(self.inside - max(self.outside, 0.0), goes_on)
+        # One cell beside its place a lattice leaves cells out, and reaches out of the picture.
+        return self.covered * merit * (1 - _BEYOND_COST * self.beyond)
 
     @property
     def convincing(self) -> bool:
@@ -179,17 +187,17 @@ def fit_cells(
             return result
         cells = sides.part(within)
         look = common_look(cells)
-        evidence = cell_evidence(camera, cells, lags(cells, look, reach * pitch), depth)
+        evidence = cell_evidence(camera, cells, lags(cells, look, reach * pitch), board, depth)
         if len(evidence.px) < 8:
             return result
-        sizes = None
+        expected, errors = [0.0, 0.0], [1e3, BORDER * pitch]
         if prior is not None and depth is not None:
-            expected = np.array([0.0, prior[0] - depth, *[0.0] * len(OUTWARDS)])
-            errors = np.array([1e3, prior[1], *[_WALL_MM] * len(OUTWARDS)])
-            sizes = SizePrior(expected, errors)
+            expected += [prior[0] - depth, *[0.0] * len(OUTWARDS)]
+            errors += [prior[1], *[_WALL_MM] * len(OUTWARDS)]
+        sizes = SizePrior(np.array(expected), np.array(errors))
         solution = solve(camera, evidence, doubt, trusted=trusted, sizes=sizes)
         if depth is not None:
-            depth += float(solution.sizes[1])
+            depth += float(solution.sizes[2])
         likeness = likeness_of(sides, look)
         result = _told(solution, look, sides, likeness, board, evidence)
         camera = solution.camera
@@ -210,12 +218,15 @@ def _told(
     evidence: Evidence,
 ) -> CellFit:
     within = inside(sides, board)
-    own, around = likeness[within], likeness[~within]
+    # The sides of the ring that face the lattice are its own border.
+    facing = replace(sides, cells=sides.cells + sides.outward)
+    own, around = likeness[within], likeness[~within & ~inside(facing, board)]
     return CellFit(
         solution=solution,
         explained=look.explained,
         inside=float(np.median(own)),
         outside=float(np.median(around)) if around.size else 0.0,
+        covered=len(own) / (4 * board.lattice.columns * board.lattice.ranks),
         seen=float((own > _SEEN).mean()),
         beyond=_beyond(sides, likeness, board),
         evidence=evidence,

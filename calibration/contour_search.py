@@ -39,7 +39,7 @@ def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
             often[same] += 1
     if not kept:
         return []
-    found = []
+    found: list[Found] = []
     for first in (0, 1):  # either side may be the one along the files
         quads = np.roll(shape.lens.undistort(np.array(kept)), first, axis=1)
         off, factors = misfit(quads, *shape.size, shape.lens, lens_known=shape.lens_known)

@@ -50,10 +50,14 @@ def dense_frames(
         back = np.asarray(np.linalg.inv(H))
         ratio = float(np.linalg.norm(back[:, 0]) / np.linalg.norm(back[:, 1]))
         unit = _picture_height(H, shape) / np.sqrt(ratio) / step
+        totals = (
+            np.pad(np.cumsum(_wider(across_u, 1, 3), axis=0), ((1, 0), (0, 0))),
+            np.pad(np.cumsum(_wider(across_v, 3, 1), axis=1), ((0, 0), (1, 0))),
+        )
         for size in np.geomspace(_SMALLEST, _LARGEST, 2 * _SIZES):
             for stretch in (1.0,) if shape.lens_known else (0.9, 1.0, 1.1):
                 sides = (size * unit, size * unit * ratio * stretch * shape.size[1] / shape.size[0])
-                best = _best_frame(across_u, across_v, sides, widths, ratio * stretch)
+                best = _best_frame(*totals, sides, widths, ratio * stretch)
                 if best is None:
                     continue
                 score, u, v, width = best
@@ -68,24 +72,26 @@ def dense_frames(
     return found[: 2 * _KEEP]
 
 
+def _wider(plane: NDArray[np.float32], rows: int, columns: int) -> NDArray[np.float32]:
+    """Edges as wide as they may lie beside where they are looked for."""
+    return np.asarray(cv2.dilate(plane, np.ones((rows, columns), np.uint8)), np.float32)
+
+
 def _best_frame(
-    across_u: NDArray[np.float32],
-    across_v: NDArray[np.float32],
+    total_u: NDArray[np.float32],
+    total_v: NDArray[np.float32],
     sides: tuple[float, float],
     widths: Sequence[float],
     ratio: float,
 ) -> tuple[float, float, float, float] | None:
-    """The best place of a frame with these inner sides: score, u and v of its corner, width."""
-    rows, columns = across_u.shape
+    """The best place of a frame with these inner sides: score, u and v of its corner, width.
+
+    `total_u` and `total_v` are the sums of the edges down the columns and along the rows.
+    """
+    rows, columns = total_v.shape[0], total_u.shape[1]
     wide, deep = sides
     if min(sides) < 25:
         return None
-    total_u = np.pad(
-        np.cumsum(cv2.dilate(across_u, np.ones((1, 3), np.uint8)), axis=0), ((1, 0), (0, 0))
-    )
-    total_v = np.pad(
-        np.cumsum(cv2.dilate(across_v, np.ones((3, 1), np.uint8)), axis=1), ((0, 0), (1, 0))
-    )
     best: tuple[float, float, float, float] | None = None
     for width in widths:
         out_u, out_v = width * wide, width * wide * ratio

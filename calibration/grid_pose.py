@@ -49,27 +49,30 @@ def board_corners(board: Board, grow: tuple[float, float, float, float] = (0, 0,
     )
 
 
-def cameras_for(
+def camera_for(
     corners: Floats, corners_mm: Floats, sight: Sight, centre_mm: Floats, factor: float
-) -> list[Camera]:
-    """The cameras, at most one a quarter turn, that see these corners; nearest to the clock first.
+) -> Camera | None:
+    """The camera that sees these corners, of the up to four possible ones the nearest to the clock.
 
-    Where the two sides differ in length only the half turns are possible.
+    Where the two sides differ in length only half turns of the board are possible.
     """
     wide = float(np.ptp(corners_mm[:, 0]))
     deep = float(np.ptp(corners_mm[:, 1]))
     around = seen_from_above(corners)
+
+    def turned(turn: int) -> Camera | None:
+        rolled = np.roll(around, -turn, axis=0)
+        return place_camera(rolled, corners_mm, sight.lens, sight.doubt, factor)
+
     # The first side is along the files, whichever way round the corners are told.
-    square = abs(wide - deep) < 0.01 * max(wide, deep)
-    found = []
-    for turn in range(4) if square else (0, 2):
-        camera = place_camera(
-            np.roll(around, -turn, axis=0), corners_mm, sight.lens, sight.doubt, factor
-        )
-        if camera is not None:
-            found.append((hours_apart(clock_of(camera, centre_mm), sight.clock), camera))
-    found.sort(key=lambda f: f[0])
-    return [camera for _, camera in found]
+    turns = (0, 1, 2, 3) if abs(wide - deep) < 0.01 * max(wide, deep) else (0, 2)
+    first = turned(0)
+    if first is None:
+        return None
+    # Each quarter turn of the board takes the camera three hours on.
+    hour = clock_of(first, centre_mm)
+    best = min(turns, key=lambda turn: hours_apart(hour + 3 * turn, sight.clock))
+    return first if best == 0 else turned(best)
 
 
 def lattice_candidates(
@@ -137,11 +140,13 @@ def _fits(
             break
         if any(_same_place(one, f, sight, board) for f in (*known, *starts)):
             continue
-        for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
-            tried += 1
-            start = rough_cells(camera, sight, board)
-            if start is not None:
-                starts.append(start)
+        camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
+        if camera is None:
+            continue
+        tried += 1
+        start = rough_cells(camera, sight, board)
+        if start is not None:
+            starts.append(start)
     starts.sort(key=lambda f: -f.merit)
     fits: list[CellFit] = []
     best = max((f.merit for f in known), default=0.0)

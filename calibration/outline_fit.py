@@ -39,12 +39,29 @@ class OutlineFit:
     sizes: Floats
     support: dict[str, float]
     evidence: Evidence
+    lines: tuple[tuple[EdgeLine, int], ...]  # those that were found, and how many pieces of each
 
     @property
     def merit(self) -> float:
         """1 where every edge is seen over its whole length, 0 where one is not there at all."""
         seen = np.array(list(self.support.values()))
         return float(0.5 * seen.mean() + 0.5 * np.percentile(seen, 20)) if seen.size else 0.0
+
+    def evidence_with_slack(self) -> Evidence:
+        """The evidence of many edges, each of which may lie a little farther in: rounded, worn.
+
+        The last unknown is common to all of the hole's edges: pieces need some play.
+        """
+        count = len(self.lines)
+        shape = np.zeros((len(self.evidence.points_mm), count + 1, 3))
+        start = 0
+        for k, (line, pieces) in enumerate(self.lines):
+            rows = slice(start, start + pieces)
+            shape[rows, k] = line.inward
+            if line.name.startswith("inner"):
+                shape[rows, count] = line.inward
+            start += pieces
+        return replace(self.evidence, shape=np.concatenate([self.evidence.shape, shape], axis=1))
 
     def evidence_with_margins(self) -> Evidence:
         """The evidence of a plain outline, with each side's margin as a further unknown size."""
@@ -81,13 +98,17 @@ def outline_plan(corners_mm: Floats) -> Plan:
 
 
 def frame_plan(wide: float, deep: float) -> Plan:
-    """The edges of a frame around the cell area that a camera can see; sizes: height and width."""
+    """The edges of a frame around the cell area that a camera can see.
+
+    Sizes: its height above the cells, its width, and how much lower than the cells it stands:
+    some frames are open below, others have a bottom.
+    """
     inner = np.array([[0.0, 0, 0], [wide, 0, 0], [wide, deep, 0], [0, deep, 0]])
     outward = np.array([[0.0, -1, 0], [1, 0, 0], [0, 1, 0], [-1, 0, 0]])
     up = np.array([0.0, 0, 1])
 
     def plan(camera: Camera, sizes: Floats) -> list[EdgeLine]:
-        height, width = sizes
+        height, width, bottom = sizes
         eye = camera.position_mm
         edges = []
         for k, name in enumerate(("front", "right", "back", "left")):
@@ -95,18 +116,19 @@ def frame_plan(wide: float, deep: float) -> Plan:
             # Outer edges run on to the outer corners.
             before, after = outward[k - 1], outward[(k + 1) % 4]
             oa, ob = a + (out + before) * width, b + (out + after) * width
-            rise = np.stack([up, np.zeros(3)])
+            rise = np.stack([up, np.zeros(3), np.zeros(3)])
             edges.append(
                 EdgeLine(f"inner top {name}", a + up * height, b + up * height, -out, rise)
             )
-            grown = np.stack([up, out])
+            grown = np.stack([up, out, np.zeros(3)])
             top = (oa + up * height, ob + up * height)
             edges.append(EdgeLine(f"outer top {name}", *top, -out, grown))
             if (eye - a) @ -out > height:
-                edges.append(EdgeLine(f"inner foot {name}", a, b, -out, np.zeros((2, 3))))
+                edges.append(EdgeLine(f"inner foot {name}", a, b, -out, np.zeros((3, 3))))
             if (eye - oa) @ out > height:
-                foot = np.stack([np.zeros(3), out])
-                edges.append(EdgeLine(f"outer foot {name}", oa, ob, -out, foot))
+                foot = np.stack([np.zeros(3), out, -up])
+                low = (oa - up * bottom, ob - up * bottom)
+                edges.append(EdgeLine(f"outer foot {name}", *low, -out, foot))
         return edges
 
     return plan
@@ -134,6 +156,7 @@ def fit_outline(
     result: OutlineFit | None = None
     for reach in reaches_px:
         parts: list[Evidence] = []
+        lines: list[tuple[EdgeLine, int]] = []
         support: dict[str, float] = {}
         for edge in plan(camera, values):
             seen = _look(camera, lab, edge, reach)
@@ -143,6 +166,7 @@ def fit_outline(
             support[edge.name] = part[1] if part else 0.0
             if part and part[1] >= _FOUND:
                 parts.append(part[0])
+                lines.append((edge, len(part[0].px)))
         if len(parts) < 4:
             return result
         evidence = alike(parts)
@@ -154,7 +178,7 @@ def fit_outline(
             sizes=SizePrior(expected - values, errors),
         )
         camera, values = solution.camera, values + solution.sizes
-        result = OutlineFit(solution, values, support, evidence)
+        result = OutlineFit(solution, values, support, evidence, tuple(lines))
     return result
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from calibration.camera import Camera
 from calibration.dense_search import dense_frames
 from calibration.edges import noise_of
-from calibration.grid_pose import Sight, board_corners, cameras_for, centre_of
+from calibration.grid_pose import Sight, board_corners, camera_for, centre_of
 from calibration.lattice_search import Found, Shape, find_rectangles
 from calibration.outline_fit import (
     OutlineFit,
@@ -29,6 +29,8 @@ _WIDTHS = tuple(range(6, 31, 3))  # widths of a frame in mm, likewise
 _BEST_STARTS = 4
 _THICK_MM = (2.5, 1.5)  # usual felts and boards, whose side faces look like their top, and spread
 _PAPER_MM = (0.2, 0.2)
+_BOTTOM_MM = 4.0  # how thick the bottom of a frame may be
+_ROUND_MM, _PLAY_MM = 0.4, 0.5  # how rounded a frame's edges are, how loosely pieces lie in it
 CUT_MM = 0.8  # how exactly margins are usually kept
 
 
@@ -37,7 +39,7 @@ class _Start:
     """One way to read a rectangle: from where it would be seen, and with which sizes."""
 
     camera: Camera
-    sizes: tuple[float, ...]
+    sizes: tuple[float, float]
     score: float
 
 
@@ -90,10 +92,10 @@ def fit_outlines(found: Sequence[Found], sight: Sight, board: Board) -> list[Out
     thick = _PAPER_MM if min(board.lattice.columns, board.lattice.ranks) == 1 else _THICK_MM
     fits = []
     for one in found[:_MOST_TRIED]:
-        for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
-            fit = _fit(camera, sight, plan, thick)
-            if fit is not None:
-                fits.append(fit)
+        camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
+        fit = None if camera is None else _fit(camera, sight, plan, thick)
+        if fit is not None:
+            fits.append(fit)
     fits.sort(key=lambda f: -f.merit)
     return fits
 
@@ -132,8 +134,9 @@ def fit_frames(
 
     def consider(one: Found, grow: float, rise: float, sizes: tuple[float, float]) -> None:
         corners = board_corners(board, (grow,) * 4) + np.array([0, 0, rise])
-        for camera in cameras_for(one.corners, corners, sight, centre_of(board), one.factor)[:1]:
-            score = drawn_share(camera, sight.lab, plan(camera, np.array(sizes)), noise)
+        camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
+        if camera is not None:
+            score = drawn_share(camera, sight.lab, plan(camera, np.array([*sizes, 0.0])), noise)
             starts.append(_Start(camera, sizes, score))
 
     shape = Shape((wide, deep), sight.lens, sight.lens_known)
@@ -150,6 +153,7 @@ def fit_frames(
     errors = (
         0.4 if isinstance(board.frame_height_mm, (int, float)) else 0.3 * unit,
         0.6 if isinstance(board.frame_width_mm, (int, float)) else 6.0,
+        _BOTTOM_MM,
     )
     fits = []
     for start in starts[:_BEST_STARTS]:
@@ -160,19 +164,34 @@ def fit_frames(
             plan,
             sight.doubt,
             trusted=Camera.of(sight.lens, camera.rotation, camera.translation_mm),
-            sizes=(start.sizes, errors),
+            sizes=((*start.sizes, 0.0), errors),
             innermost=False,
             reaches_px=(7, 5, 4, 4, 3, 3),
         )
         if fit is not None and _sane(fit, unit):
-            fits.append(fit)
+            fits.append(_loose(fit, sight, start.sizes, errors))
     fits.sort(key=lambda f: -f.merit)
     return fits
 
 
+def _loose(
+    fit: OutlineFit, sight: Sight, expected: tuple[float, float], errors: tuple[float, ...]
+) -> OutlineFit:
+    """The fit with as much doubt of its edges as wood deserves."""
+    camera = fit.solution.camera
+    count = len(fit.lines)
+    prior = SizePrior(
+        np.concatenate([np.array([*expected, 0.0]) - fit.sizes, np.zeros(count + 1)]),
+        np.array([*errors, *[_ROUND_MM] * count, _PLAY_MM]),
+    )
+    trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
+    loose = solve(camera, fit.evidence_with_slack(), sight.doubt, trusted=trusted, sizes=prior)
+    return replace(fit, solution=loose, sizes=fit.sizes + loose.sizes[:3])
+
+
 def _sane(fit: OutlineFit, unit: float) -> bool:
     """Whether the frame came out as something that can be made of wood."""
-    height, width = fit.sizes
+    height, width, _ = fit.sizes
     return bool(0.3 * unit < height < 3 * unit and width > 0.25 * unit)
 
 

@@ -82,10 +82,13 @@ def find_pose(
     measured: LensRecord | None,
     *,
     corners_px: Floats | None = None,
+    occupied: bool = False,
     say: Say = lambda _: None,
 ) -> FoundPose:
     """The pose from an upright picture of the table; raises NotFound with what was tried.
 
+    Pieces on an `occupied` board make grids and frames of their own: what is not clearly the
+    board is refused then, for it would take the place of a pose that was good.
     `say` is told what is looked for, for those who wait.
     """
     size = (image.shape[1], image.shape[0])
@@ -105,7 +108,9 @@ def find_pose(
             tried.append(f"markers: {error}")
     looked = look_for_board(sight, scene.board, say)
     tried.extend(looked.tried)
-    if looked.pose is not None:
+    if looked.pose is not None and occupied and looked.pose.astray:
+        tried.append(f"{looked.pose.method}: refused, {'; '.join(looked.pose.doubts)}")
+    elif looked.pose is not None:
         try:
             return _by_board(looked.pose, scene, known=known)
         except NotFound as error:

@@ -33,9 +33,18 @@ def expected_errors(
     }
 
 
-def with_board(error_mm: Mapping[str, float], board_mm: float) -> dict[str, float]:
-    """Errors of a camera that stacks made certain: where the board lies they do not tell."""
-    return {height: round(float(np.hypot(mm, board_mm)), 2) for height, mm in error_mm.items()}
+def with_board(error_mm: Mapping[str, float], board_mm: float, board: Board) -> dict[str, float]:
+    """Errors of a camera that stacks made certain: where the board lies they do not tell.
+
+    A board that is seen askew by so much leans the more aside the higher one looks.
+    """
+    half = min(board.lattice.size_mm[:2]) / 2
+    if min(board.lattice.columns, board.lattice.ranks) == 1:
+        half = max(board.lattice.size_mm[:2]) / 2
+    return {
+        height: round(float(np.hypot(mm, board_mm * (1 + float(height) / half))), 2)
+        for height, mm in error_mm.items()
+    }
 
 
 def _cameras_like(solution: Solution, board: Board, rng: np.random.Generator) -> list[Camera]:

@@ -39,7 +39,7 @@ def steadied(
         record = calibration.cameras[name]
         if not refined.changed or record.lens_method not in _UNSURE_LENS:
             continue
-        errors = with_board(refined.error_mm, record.error_mm.get("0", 0.0))
+        errors = with_board(refined.error_mm, record.error_mm.get("0", 0.0), board)
         doubts = [str(doubt) for doubt in record.more.get("doubts", ())]
         words = in_words(errors, record.method, record.rms_px, lens_known=False, doubts=doubts)
         calibration = calibration.with_camera(

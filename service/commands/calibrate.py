@@ -111,6 +111,7 @@ def pose(
                     table.scene.cameras[name],
                     calibration.lenses.get(name),
                     corners_px=given.get(name),
+                    occupied=occupied,
                     say=say,
                 )
         except CalibrationError as error:

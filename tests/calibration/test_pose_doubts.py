@@ -1,0 +1,53 @@
+"""What is known of a pose before and after looking: turns by the clock, errors, frames' bottoms."""
+
+import numpy as np
+import pytest
+
+from calibration.camera import Camera, Lens
+from calibration.cv import rotation_of
+from calibration.grid_pose import Sight, board_corners, camera_for, centre_of
+from calibration.outline_fit import frame_plan
+from calibration.pose_quality import with_board
+from calibration.quads import clock_of, hours_apart
+from calibration.solve import LensDoubt
+from rules.registry import find_game
+
+
+def above(board_mm: float) -> Camera:
+    """A camera over the middle of a square board, in front of it and looking down steeply."""
+    lens = Lens.simple((960, 540), 800.0)
+    rotation = rotation_of(np.array([np.radians(150.0), 0.0, 0.0]))
+    eye = np.array([board_mm / 2, -0.5 * board_mm, 2.6 * board_mm])
+    return Camera.of(lens, rotation, -rotation @ eye)
+
+
+@pytest.mark.parametrize("hour", [6.0, 9.0, 12.0, 3.0, 7.0, 2.2])
+def test_of_four_turns_the_one_nearest_to_the_clock_is_placed(hour: float) -> None:
+    """A square board's corners do not tell which is a1's; the camera's clock does."""
+    board = find_game("kewbz").board
+    seen = above(board.lattice.size_mm[0])
+    corners = seen.lens.undistort(seen.project(board_corners(board)))
+    sight = Sight(np.zeros((1, 1, 3), np.float32), seen.lens, LensDoubt.measured(0.001), hour)
+
+    found = camera_for(corners, board_corners(board), sight, centre_of(board), 1.0)
+
+    assert found is not None
+    assert hours_apart(clock_of(found, centre_of(board)), hour) <= 1.5
+
+
+def test_a_board_seen_askew_is_told_to_be_worse_the_higher_one_looks() -> None:
+    """Stacks tell heights, not where the board lies: its error leans and grows."""
+    board = find_game("cube").board
+
+    told = with_board({"0": 0.1, "100": 0.1}, 1.5, board)
+
+    assert told["0"] == pytest.approx(1.5, abs=0.05)
+    assert told["100"] > 3.0
+
+
+def test_a_frame_with_a_bottom_stands_lower_than_its_cells() -> None:
+    """Its outer foot lies on the table, its inner foot on the bottom."""
+    edges = {e.name: e for e in frame_plan(150, 150)(above(150.0), np.array([1.0, 12.0, 6.0]))}
+
+    assert edges["outer foot front"].start_mm[2] == -6.0
+    assert edges["inner foot back"].start_mm[2] == 0.0
