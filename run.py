@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from typing import Dict, Iterator, List
 
-HERE = Path(__file__).absolute().parent
+HERE = Path(__file__).resolve().parent  # one name, also for `python3 ../run.py`
 VENV = HERE / ".venv"
 STAMP = VENV / "kiebitz-setup.json"  # written last: what the finished set-up was made from
 UNFINISHED = VENV / "kiebitz-setup-unfinished"  # there while packages are being installed
@@ -35,6 +35,7 @@ TEST_LOCK = "requirements-dev.lock"  # holds everything that PLAY_LOCK holds
 NODE_LOCK = "requirements-node.lock"
 PROJECT_FILES = ("pyproject.toml", "hatch_build.py", "page_build.py", "service/__init__.py")
 
+APART = "{} lacks files of Kiebitz; start run.py in the whole folder of Kiebitz, or fetch that anew"
 DISK_FULL = "the disk is full; Kiebitz needs about 1 GB beside run.py"
 NOT_ALLOWED = "no permission to write here; put Kiebitz into a folder that is yours"
 NO_NETWORK = "the packages cannot be fetched; the first start needs the internet"
@@ -110,6 +111,8 @@ def set_up(lock: str) -> None:
 
 def fingerprints(lock: str) -> Dict[str, str]:
     """What the set-up depends on, each as a short text."""
+    if not all((HERE / name).is_file() for name in (*PROJECT_FILES, lock)):
+        raise Trouble(APART.format(HERE))
     import page_build
 
     project = hashlib.sha256()

@@ -178,7 +178,8 @@ class Option:
         wanted = type(self.default)
         if type(value) is not wanted or not isinstance(value, (str, int, bool)):
             kind = {bool: "true or false", int: "a whole number", str: "a text"}[wanted]
-            raise SetupError(f"{name} = {value!r}: expected {kind}, such as {self.default!r}")
+            shown = str(self.default).lower() if wanted is bool else repr(self.default)
+            raise SetupError(f"{name} = {value!r}: expected {kind}, such as {shown}")
         if self.choices and value not in self.choices:
             known = ", ".join(map(repr, self.choices))
             raise SetupError(f"{name} = {value!r}: expected one of {known}")

@@ -22,6 +22,7 @@ from vision.sources import LiveSource, open_source
 
 _FAULTS = {"dark": "dark", "covered": "of one colour, as of a covered lens"}
 PATIENCE_S = 8.0  # a device that wakes up and adjusts to the light
+LEAST_PX = 32  # no board can be seen in less
 SETTLING_S = 2.0  # until exposure and white balance have found their values
 
 
@@ -47,6 +48,11 @@ def camera_pictures(
             raise TableError(f"{word!r} names no picture; give {name}=IMAGE, or {name} alone")
         place = cameras[name]
         taken = read_image(Path(file)) if equals else take(place, folder)
+        if min(taken.shape[:2]) < LEAST_PX:
+            raise TableError(
+                f"the picture of camera {name!r} has only {taken.shape[1]} x {taken.shape[0]} "
+                "pixels; give one as large as the camera takes it"
+            )
         pictures[name] = upright(taken, place.rotate)
     if not pictures:
         known = " ".join(f"{name}=IMAGE" for name in cameras)

@@ -55,7 +55,8 @@ def _storage(settings: Settings) -> Finding:
     path = settings.data / "kiebitz.sqlite"
     try:
         store = Store(path)
-        told = f"{len(store.sessions())} games in {path}"
+        count = len(store.sessions())
+        told = f"{count} {'game' if count == 1 else 'games'} in {path}"
         state = store.check()
         store.close()
     except KiebitzError as error:

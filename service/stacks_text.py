@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
+from rules.cells import Cell
 from rules.errors import NotationError, SetupError
 from rules.lattice import Lattice
 from rules.stacks import Stacks
@@ -18,10 +19,15 @@ def stacks_from(text: str, lattice: Lattice) -> Stacks:
         given = _content(given)
     stacks = _parsed(given)
     for cell, stack in stacks.items():
-        if cell not in lattice or len(stack) > lattice.levels:
+        if cell not in lattice:
             raise NotationError(
-                f"{cell} with {len(stack)} levels lies outside the lattice of "
-                f"{lattice.columns} x {lattice.ranks} cells and {lattice.levels} levels"
+                f"{cell} is no cell of this board of {lattice.columns} x {lattice.ranks}; "
+                f"the cells are a1 to {Cell(lattice.columns - 1, lattice.ranks - 1)}"
+            )
+        if len(stack) > lattice.levels:
+            raise NotationError(
+                f"{stack!r} on {cell} is {len(stack)} high; stacks here have "
+                f"{lattice.levels} levels at most"
             )
     return stacks
 

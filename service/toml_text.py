@@ -10,6 +10,10 @@ Path = tuple[str | int, ...]  # such as ("markers", 0, "size_mm")
 _HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+_TRUTHS = {
+    **dict.fromkeys(("yes", "on", "true"), "true"),
+    **dict.fromkeys(("no", "off", "false"), "false"),
+}
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"|' + r"'[^']*'")
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
@@ -57,7 +61,7 @@ def _hints(line: str, what: str) -> Iterator[str]:
     if re.fullmatch(r"-?\d+,\d+", value):
         yield f"decimals have a point, as in {value.replace(',', '.')}"
     if re.fullmatch(r"[^\W\d][\w .-]*", value):
-        yield f'text stands in quotes, as in {key} = "{value}"'
+        yield _bare_word(key, value)
     if not value:
         yield f"the value of {key!r} is missing"
     if value.count("[") > value.count("]"):
@@ -65,6 +69,14 @@ def _hints(line: str, what: str) -> Iterator[str]:
     if value.count('"') % 2:
         yield 'the text is not closed; it ends with "'
     yield what[:1].lower() + what[1:]
+
+
+def _bare_word(key: str, value: str) -> str:
+    """What a word without quotes should have been: true, false or a text."""
+    truth = _TRUTHS.get(value.lower())
+    if truth is not None:
+        return f"{value!r} is written {truth}, as in {key} = {truth}"
+    return f'text stands in quotes, as in {key} = "{value}"'
 
 
 def key_lines(text: str) -> dict[Path, int]:

@@ -38,7 +38,8 @@ def wanted_sources(
     found: dict[str, int | str | None] = {}
     for word in words or list(cameras):
         name, equals, source = word.partition("=")
-        if not equals and name not in cameras and Path(word).suffix.lower() == RECORDING:
+        alone = not equals and name not in cameras
+        if alone and (Path(word).suffix.lower() == RECORDING or Path(word).is_file()):
             if not Path(word).is_file():
                 raise SourceError(f"there is no recording {word!r}")
             inside = [camera for camera in recorded_cameras(Path(word)) if camera in cameras]

@@ -230,6 +230,27 @@ class TestSetUp:
 
         assert steps == ["install requirements.lock", "a folder", "service.self_check"]
 
+    def test_a_part_of_the_project_is_told(self, run: ModuleType, steps: list[str]) -> None:
+        """`run.py` alone in a folder says so and begins nothing."""
+        (run.HERE / "page_build.py").unlink()
+
+        with pytest.raises(run.Trouble, match=re.escape(f"{run.HERE} lacks files of Kiebitz")):
+            run.main(["doctor"])
+
+        assert steps == []
+
+    def test_the_way_to_the_folder_does_not_matter(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Started as `../run.py` it is the same folder, whose environment is not made anew."""
+        spec = importlib.util.spec_from_file_location("run_from", ROOT / "docs" / ".." / "run.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setattr(module, "__file__", str(ROOT / "docs" / ".." / "run.py"))
+
+        spec.loader.exec_module(module)
+
+        assert module.HERE == ROOT
+
     def test_looking_takes_no_time(self) -> None:
         """A later start finds out within a fraction of a second that nothing is to be done."""
         look = "import run; run.fingerprints(run.PLAY_LOCK); print('looked')"

@@ -30,4 +30,4 @@ def run(
     from service.running import run_page
 
     settings = settings_of(host=host, port=port, data=data)
-    run_page(settings, lambda server: begin_demo(server, game, pace), browser=not no_open)
+    run_page(settings, lambda server: begin_demo(server, game.lower(), pace), browser=not no_open)

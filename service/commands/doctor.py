@@ -27,6 +27,8 @@ def run(
         if not finding.good and finding.advice:
             print(f"       {finding.advice}", flush=True)
     bad = sum(not finding.good for finding in findings)
-    sys.stderr.write("everything works\n" if not bad else f"{bad} of {len(findings)} need a look\n")
+    verb = "needs" if bad == 1 else "need"
+    summary = f"{bad} of {len(findings)} {verb} a look" if bad else "everything works"
+    sys.stderr.write(f"{summary}\n")
     if bad:
         raise typer.Exit(1)

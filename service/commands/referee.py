@@ -27,6 +27,7 @@ def run(
     """Judge a written record, one turn a line, and print the events, one JSON object a line."""
     if language not in LANGUAGES:
         raise KiebitzError(f"unknown language {language!r}; Kiebitz speaks {', '.join(LANGUAGES)}")
+    game = game.lower()
     find_game(game)  # a wrong name is told as such, not as a mistake in the record
     for event in judge_record(parse_record(_read(file), game), language):
         write_event(event)

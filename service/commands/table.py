@@ -51,7 +51,7 @@ def new(
     first: Annotated[str, typer.Option(metavar="ID", help="Who begins.")] = "",
 ) -> None:
     """Write a table with the game's usual board, colours and rules, ready to be edited."""
-    spec = find_game(game)
+    spec = find_game(game.lower())
     usual = spec.board.lattice
     columns, ranks = _size(size, usual)
     edges = _unit(unit) if unit else usual.unit_mm

@@ -235,3 +235,66 @@ def test_markers_that_cannot_be_noted_are_told(
 
     assert code == 2
     assert "cannot write the markers into" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("stacks", "said"),
+    [
+        pytest.param('{"a9": "B"}', "a9 is no cell of this board of 8 x 8; the cells are a1 to h8"),
+        pytest.param('{"a1": "BBBBBB"}', "'BBBBBB' on a1 is 6 high; stacks here have 5 levels"),
+    ],
+    ids=["cell beyond the board", "stack too high"],
+)
+def test_stacks_that_cannot_stand_here_are_told(
+    stacks: str, said: str, table: Path, capsys: Said
+) -> None:
+    """A wrong cell is told as such, with the cells that there are; so is a stack too high."""
+    code = main(["read", str(table), bright(table), "--from", stacks])
+
+    assert code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_picture_of_one_pixel_is_told(table: Path, capsys: Said) -> None:
+    """A picture far too small for a board is refused before anything computes with it."""
+    dot = picture(table, "dot.png", np.full((1, 1, 3), 200, np.uint8))
+
+    code = main(["read", str(table), dot])
+
+    assert code == 2
+    assert "'overhead' has only 1 x 1 pixels" in capsys.readouterr().err
+
+
+def test_games_may_be_named_as_they_are_printed(tmp_path: Path, capsys: Said) -> None:
+    """`--game KEWBZ` and `referee KEWBZ` are as good as the small letters."""
+    record = tmp_path / "game.txt"
+    record.write_text("game = kewbz\nplayers = B Y\n\nB +d4B\n")
+
+    assert main(["table", "new", str(tmp_path / "t"), "--game", "KEWBZ"]) == 0
+    assert main(["referee", "KEWBZ", str(record)]) == 0
+    assert read_table(tmp_path / "t").game == "kewbz"
+    assert '"move":"+d4B"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("word", "meant"), [("yes", "true"), ("no", "false"), ("True", "true")])
+def test_yes_and_no_are_told_how_they_are_written(
+    word: str, meant: str, table: Path, capsys: Said
+) -> None:
+    """Who writes `yes` without quotes is told to write `true`, not a text that is refused next."""
+    file = table / "table.toml"
+    file.write_text(file.read_text().replace("endByStacking = true", f"endByStacking = {word}"))
+
+    code = main(["mat", str(table), "-o", str(table / "mat.pdf")])
+
+    assert code == 2
+    assert f"{word!r} is written {meant}, as in endByStacking = {meant}" in capsys.readouterr().err
+
+
+def test_a_recording_may_have_any_name(table: Path, capsys: Said) -> None:
+    """A file that stands alone is looked into, whatever it is called, and not taken for a camera."""
+    (table / "evening").write_bytes(b"no recording")
+
+    code = main(["watch", str(table), str(table / "evening")])
+
+    assert code == 2
+    assert "is no recording by Kiebitz" in capsys.readouterr().err
