@@ -7,11 +7,11 @@ another table, another camera, or of nothing at all; a camera that was bumped is
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from calibration.realign import Remembered
 from rules.lattice import Board
 from vision.likelihood import CameraEye, ImageBGR
-from vision.place import Anchor, Sighting, moved_camera, moved_picture
+from vision.place import Anchor, Sighting
 
-_FAR_PX = 120.0  # of 1280; a camera that moved further wants a new calibration
 _PLENTY = 150  # things to follow; where none of so many is found, it is another view
 _ALIKE = 0.8  # pictures that are as alike as this as a whole may be of this table all the same
 _NEAR_PX = 12.0  # less is read with doubt where the new place cannot be told
@@ -43,27 +43,45 @@ def familiar(
             good[name] = eye
             continue
         sighting = Anchor(eye.camera, board, eye.empty).sight(image)
-        if sighting.strange or _nothing_found(sighting):
+        if sighting.known and sighting.steady:
+            good[name] = eye
+            continue
+        strange = sighting.strange or _nothing_found(sighting)
+        if not sighting.known and not strange:
+            good[name] = eye
+            continue
+        there = _found_again(eye, board, image)
+        if there is None and strange:
             told[name] = (
                 "left out, its picture does not look like this table; "
                 "check that it is this camera, uncovered, and where it was calibrated"
             )
             continue
-        good[name] = eye
-        if not sighting.known or sighting.steady:
-            continue
-        camera = moved_camera(eye.camera, sighting)
-        moved = f"has moved by {sighting.shift_px:.0f} px since it was calibrated"
-        if camera is not None and sighting.shift_px < _FAR_PX:
-            there = replace(eye, camera=camera, empty=moved_picture(eye.empty, sighting))
-            elsewhere[name] = there
+        moved = "has moved far" if strange else f"has moved by {sighting.shift_px:.0f} px"
+        moved += " since it was calibrated"
+        if there is not None:
+            # Where the old place explains nothing there is nothing to choose between.
+            good[name] = there if strange else eye
+            if not strange:
+                elsewhere[name] = there
             told[name] = f"{moved}; it is read from its new place"
+        elif sighting.shift_px > _NEAR_PX:
+            told[name] = f"left out, it {moved}; run `kiebitz calibrate pose` again"
         else:
+            good[name] = eye
             told[name] = f"{moved}; run `kiebitz calibrate pose` again"
-            if sighting.shift_px > _NEAR_PX:
-                del good[name]
-                told[name] = f"left out, it {told[name]}"
     return Familiar(good, elsewhere, told)
+
+
+def _found_again(eye: CameraEye, board: Board, image: ImageBGR) -> CameraEye | None:
+    """The camera in the place to which it was bumped; None where that is not sure."""
+    if eye.empty is None:
+        return None
+    remembered = Remembered(eye.camera, eye.empty, board)
+    camera = remembered.realigned(image)
+    if camera is None:
+        return None
+    return replace(eye, camera=camera, empty=remembered.picture_from(camera))
 
 
 def _nothing_found(sighting: Sighting) -> bool:

@@ -1,11 +1,11 @@
-"""A camera's place: whether it still stands where it was calibrated, and where it stands now.
+"""A camera's place: whether it still stands where it was calibrated, and sees the same table.
 
 What does not move on a table, such as its grain, its markers and the board's edge, is followed
-from the calibration's picture into the newest one. Pieces, hands and people are outliers.
+from the calibration's picture into the newest one. Pieces, hands and people are outliers. Where a
+camera that was bumped stands now is found by `calibration.realign`.
 """
 
 from dataclasses import dataclass, replace
-from typing import cast
 
 import cv2
 import numpy as np
@@ -17,7 +17,6 @@ from rules.stacks import Stacks
 from vision.frame import ImageBGR
 from vision.play_area import PlayArea
 
-Points = NDArray[np.float64]
 _WIDTH_PX = 640
 _MOST = 260  # points to follow
 _FEWEST = 14  # fewer in agreement prove nothing
@@ -30,7 +29,6 @@ _LIKE = 0.85  # how alike two views of one table are while little stands on it
 _UNLIKE = 0.25  # and however much stands there, and hands with it: 0.45
 _CHANCE = 1  # so many points seem to stay where they were by chance
 _GIST = (64, 36)  # pixels of a picture in which only large things are seen
-_FITS_PX = 0.8  # middle error of a place that was found again, at 1280
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,8 +38,6 @@ class Sighting:
     shift_px: float
     agreeing: int
     followed: int
-    before: Points  # (n, 2) pixels in full size
-    after: Points
     staying: int = 0  # points that were found where they had been
     alike: float = 1.0  # how much the picture is like the reference as a whole, 1 where equal
 
@@ -72,6 +68,7 @@ class Anchor:
 
     def __init__(self, camera: Camera, board: Board, reference: ImageBGR) -> None:
         self.camera = camera
+        self.reference = reference
         self._scale = min(1.0, _WIDTH_PX / camera.size[0])
         self._grey = _grey(reference, self._scale)
         self._gist = _gist(reference)
@@ -86,8 +83,7 @@ class Anchor:
     def sight(self, image: ImageBGR) -> Sighting:
         """Where the unmoving things are in a new picture."""
         alike = float((self._gist * _gist(image)).mean())
-        nowhere = np.zeros((0, 2))
-        nothing = Sighting(0.0, 0, len(self._points), nowhere, nowhere, 0, alike)
+        nothing = Sighting(0.0, 0, len(self._points), 0, alike)
         if len(self._points) < _FEWEST:
             return nothing
         now = _grey(image, self._scale)
@@ -106,67 +102,10 @@ class Anchor:
             keep = np.zeros(len(before), dtype=bool) if inside is None else inside.ravel() > 0
         if np.count_nonzero(keep) < _FEWEST:
             return nothing
-        before, after = before[keep] / self._scale, after[keep] / self._scale
-        shift = float(np.median(np.linalg.norm(after - before, axis=1)))
+        shift = float(np.median(np.linalg.norm(after - before, axis=1)[keep])) / self._scale
         shift *= 1280 / self.camera.size[0]
-        return Sighting(shift, len(before), len(self._points), before, after, staying, alike)
-
-
-def moved_camera(camera: Camera, sighting: Sighting) -> Camera | None:
-    """The camera in its new place; None where that cannot be told well enough.
-
-    A camera on a stand that is bumped mostly turns; only if that does not explain what is seen,
-    all six directions are free.
-    """
-    rays_before = _rays(camera, sighting.before)
-    rays_after = _rays(camera, sighting.after)
-    u, _, vt = np.linalg.svd(rays_after.T @ rays_before)
-    turn = u @ np.diag([1.0, 1.0, np.sign(np.linalg.det(u @ vt))]) @ vt
-    turned = replace(
-        camera, rotation=turn @ camera.rotation, translation_mm=turn @ camera.translation_mm
-    )
-    if _error_px(camera, turned, sighting) < _FITS_PX:
-        return turned
-    on_table = camera.back_project(sighting.before)
-    fine = np.isfinite(on_table).all(axis=1)
-    if np.count_nonzero(fine) < 8:
-        return None
-    vector, _ = cv2.Rodrigues(turned.rotation)
-    _, vector, place = cv2.solvePnP(
-        on_table[fine],
-        sighting.after[fine],
-        camera.matrix,
-        camera.distortion,
-        vector,
-        turned.translation_mm.reshape(3, 1).copy(),
-        useExtrinsicGuess=True,
-        flags=cv2.SOLVEPNP_ITERATIVE,
-    )
-    free = Camera.of(camera.lens, cv2.Rodrigues(vector)[0], place.ravel())
-    return free if _error_px(camera, free, sighting) < _FITS_PX else None
-
-
-def moved_picture(picture: ImageBGR, sighting: Sighting) -> ImageBGR:
-    """A picture as the camera would have taken it from its new place."""
-    change, _ = cv2.findHomography(sighting.before, sighting.after, 0)
-    size = (picture.shape[1], picture.shape[0])
-    moved = cv2.warpPerspective(picture, change, size, borderMode=cv2.BORDER_REPLICATE)
-    return cast("ImageBGR", moved)
-
-
-def _rays(camera: Camera, px: Points) -> Points:
-    tangents = camera.lens.undistort(px)
-    ahead = np.concatenate([tangents, np.ones((len(px), 1))], axis=1)
-    return np.asarray(ahead / np.linalg.norm(ahead, axis=1, keepdims=True))
-
-
-def _error_px(before: Camera, after: Camera, sighting: Sighting) -> float:
-    """The middle distance between where things on the table should be seen and where they are."""
-    on_table = before.back_project(sighting.before)
-    seen = after.project(on_table)
-    off = np.linalg.norm(seen - sighting.after, axis=1)
-    off = off[np.isfinite(off)]
-    return float(np.median(off)) * 1280 / before.size[0] if len(off) >= 8 else np.inf
+        agreeing = int(np.count_nonzero(keep))
+        return Sighting(shift, agreeing, len(self._points), staying, alike)
 
 
 def _flow(

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from calibration.camera import Camera
+from calibration.drift import Watch
 from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.stacks import Stacks
@@ -39,6 +40,7 @@ class WatchedCamera:
         self._small: ImageBGR | None = None
         self._changed: Changed | None = None
         self._t = -np.inf
+        self._watch: Watch | None = None
 
     def take(self, t: float, frame: Frame) -> bool:
         """A new frame, and whether something moves in it."""
@@ -73,6 +75,20 @@ class WatchedCamera:
             self.anchor = Anchor(self._camera, self._board, self._frames[-1].image)
             return None
         return self.anchor.sight(self._frames[-1].image)
+
+    def bumped(self) -> bool | None:
+        """Whether all has moved since the last picture that was understood; None if unknown."""
+        if self._watch is None and self.anchor is not None:
+            self._watch = Watch.of(self._camera, self.anchor.reference)
+        if self._watch is None:
+            return None
+        state = self._watch.look(self._frames[-1].image).state
+        return state == "moved" if state in ("moved", "steady") else None
+
+    def stands(self) -> None:
+        """The newest picture shows it where it is known to be, whatever stands on the table."""
+        if self._frames:
+            self._watch = Watch.of(self._camera, self._frames[-1].image)
 
     def believe(self, stacks: Stacks) -> None:
         """What stands on the table."""

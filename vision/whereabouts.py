@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibration.camera import Camera
+from calibration.realign import Remembered
 from rules.lattice import Board
 from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
 from vision.likelihood import CameraEye
-from vision.place import Anchor, Sighting, moved_camera, moved_picture
+from vision.place import Anchor, Sighting
 from vision.reader import Reader
 from vision.seen import CameraNote, Turned
 from vision.turning import Pose, Turning, turned_colours, turned_picture
@@ -23,6 +25,7 @@ from vision.watched import WatchedCamera, fitted
 LAGS = 40  # ends of movements by which the delay between cameras is measured
 FEWEST_LAGS = 5
 LONGEST_LAG_S = 0.6
+SAME_PX = 1.5  # at 1280: places that differ by less in what they show are the same
 STRANGE = 2  # views in a row with nothing of the calibration in them are another table
 
 
@@ -31,6 +34,8 @@ class WhereSettings:
     """How often things are looked at, in seconds."""
 
     place_s: float = 2.0  # a camera that was bumped is looked for so often (1 to 5)
+    search_s: float = 4.0  # the first pause after its new place was not found; they double (2 to 8)
+    longest_s: float = 60.0  # and the longest one (30 to 120)
     strange_s: float = 0.5  # the same for one that has not shown its table yet (0.3 to 1)
     track_s: float = 0.1  # a board that is being turned is looked at so often (0.06 to 0.15)
     resized_s: float = 5.0  # the right size for so long, and another one is told again (2 to 10)
@@ -53,6 +58,8 @@ class Whereabouts:
         }
         self._turning = self._new_turning(Pose()) if turnable else None
         self._off: set[str] = set()  # cameras whose place is not known
+        self._remembered: dict[str, Remembered] = {}  # as calibrated, by the first bump
+        self._search_at: dict[str, tuple[float, float]] = {}  # when again, and the next pause
         self._resized: dict[str, float] = {}  # when a camera's picture had another shape last
         # How often a camera's view was strange; below 0 once it has shown the calibrated one.
         self._strangeness = dict.fromkeys(self.cameras, 0)
@@ -109,8 +116,10 @@ class Whereabouts:
 
     def understood(self, t: float) -> None:
         """The newest pictures show what is believed."""
-        for camera in self.cameras.values():
+        for name, camera in self.cameras.items():
             camera.understood()
+            if camera.health.good and name not in self._off:
+                camera.stands()
         if self._turning is not None:
             self._turning.remember(self._newest(t), self._stacks)
 
@@ -154,18 +163,72 @@ class Whereabouts:
 
     def _place(self, t: float, name: str, sighting: Sighting) -> Iterator[CameraNote]:
         """What a view says about one camera's place."""
-        if not sighting.known:
+        never_seen = self._strangeness[name] >= 0 and self._table[name].empty is not None
+        if not sighting.known and never_seen:
             yield from self._strange(t, name, sighting)
             return
-        if 0 < self._strangeness[name] < STRANGE:  # that was not told
+        moved: bool | None = not sighting.steady
+        if not sighting.known:
+            # A far bump, or somebody stands before it: what was seen last must tell. Where the
+            # board was turned, much of that has moved without the camera.
+            turned = self._turning is not None and sighting.familiar
+            moved = False if turned else self.cameras[name].bumped()
+        elif 0 < self._strangeness[name] < STRANGE:  # that was not told
             self._off.discard(name)
-        self._strangeness[name] = -1
-        if not sighting.steady and name not in self._off:
+        if sighting.known:
+            self._strangeness[name] = -1
+        if moved is None:
+            return
+        camera = self._found(t, name) if moved else None
+        if moved and (camera is None or not self._same(name, camera)):
+            yield from self._bumped(t, name, camera)
+            return
+        if moved:  # somebody stood before it
+            self.cameras[name].stands()
+        if name in self._off:
+            self._off.discard(name)
+            self._search_at.pop(name, None)
+            yield CameraNote(t, name, "realigned")
+
+    def _bumped(self, t: float, name: str, camera: Camera | None) -> Iterator[CameraNote]:
+        """A camera that stands elsewhere; where, if that is known."""
+        if name not in self._off:
             self._off.add(name)
             yield CameraNote(t, name, "moved")
-        if name in self._off and (sighting.steady or self._realign(name, sighting)):
+        if camera is not None:
+            self._realign(name, camera)
             self._off.discard(name)
             yield CameraNote(t, name, "realigned")
+
+    def _found(self, t: float, name: str) -> Camera | None:
+        """Where a camera that was bumped stands now; looked for ever less often."""
+        again, pause = self._search_at.get(name, (-np.inf, self.settings.search_s))
+        if t < again:
+            return None
+        anchor = self.cameras[name].anchor
+        if name not in self._remembered and anchor is not None:
+            eye = self._table[name]
+            self._remembered[name] = Remembered(
+                eye.camera,
+                anchor.reference,
+                self.reader.board,
+                turnable=self._turning is not None,
+            )
+        lies = self._turning is None or self._turning.pose == Pose()
+        camera = self._remembered[name].realigned(self.cameras[name].picture(1), board_lies=lies)
+        if camera is None or self._same(name, camera):
+            self._search_at[name] = (t + pause, min(2 * pause, self.settings.longest_s))
+        else:
+            self._search_at.pop(name, None)
+        return camera
+
+    def _same(self, name: str, camera: Camera) -> bool:
+        """Whether a place is the one that is known already, by what it shows of the board."""
+        wide, deep, _ = self.reader.board.lattice.size_mm
+        corners = np.array([(x, y, 0.0) for x in (0, wide) for y in (0, deep)])
+        known = self._table[name].camera
+        off = np.linalg.norm(camera.project(corners) - known.project(corners), axis=1)
+        return float(np.median(off)) * 1280 / camera.size[0] < SAME_PX
 
     def _strange(self, t: float, name: str, sighting: Sighting) -> Iterator[CameraNote]:
         """A camera that has never yet shown what it was calibrated for.
@@ -179,14 +242,21 @@ class Whereabouts:
             self._off.add(name)
             self._strangeness[name] = STRANGE
             yield CameraNote(t, name, "swapped", other)
+        elif sighting.familiar:
+            self._off.discard(name)
+            self._strangeness[name] = -1
+        elif (camera := self._found(t, name)) is not None:
+            # It was bumped after it was calibrated.
+            self._strangeness[name] = -1
+            if not self._same(name, camera):
+                yield from self._bumped(t, name, camera)
+            else:
+                self._off.discard(name)
         elif sighting.strange:
             self._off.add(name)
             self._strangeness[name] += 1
             if self._strangeness[name] == STRANGE:
                 yield CameraNote(t, name, "wrong-table")
-        elif sighting.familiar:
-            self._off.discard(name)
-            self._strangeness[name] = -1
 
     def _swapped_with(self, name: str, own: Sighting) -> str | None:
         """The camera whose calibrated view this one shows."""
@@ -200,20 +270,16 @@ class Whereabouts:
                 return other
         return None
 
-    def _realign(self, name: str, sighting: Sighting) -> bool:
-        """Takes the camera's new place over; False where it is not known well enough."""
+    def _realign(self, name: str, camera: Camera) -> None:
+        """Takes the camera's new place over."""
         eye = self._table[name]
-        camera = moved_camera(eye.camera, sighting)
-        if camera is None:
-            return False
-        empty = None if eye.empty is None else moved_picture(eye.empty, sighting)
-        self._table[name] = CameraEye(camera, eye.colours, empty)
-        anchor = _anchor(self._table[name], self.reader.board)
+        remembered = self._remembered[name]
+        moved = remembered.picture_from(camera)
+        self._table[name] = CameraEye(camera, eye.colours, None if eye.empty is None else moved)
         pose = self._turning.pose if self._turning else Pose()
         if self._turning is not None:
             self._turning = self._new_turning(pose)
-        self._remake(pose, {name: anchor})
-        return True
+        self._remake(pose, {name: Anchor(camera, self.reader.board, moved)})
 
     def _track(self, t: float) -> None:
         """A board that is being turned; every other frame is enough."""

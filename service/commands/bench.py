@@ -131,6 +131,25 @@ def calibrate(
 
 
 @app.command()
+def bumps(
+    scenes: Annotated[int, typer.Option(metavar="N", help="Scenes of each game.")] = 1,
+    family: Annotated[str, typer.Option(metavar="FAMILY", help="tune or check.")] = "check",
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
+    game: Annotated[
+        list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
+    ] = None,
+) -> None:
+    """Bumped cameras noticed and found again, and how far they are off."""
+    from rules.registry import GAMES
+    from service.bench import bumps as measured
+    from service.bench.table import print_table
+
+    names = game or [name for name in GAMES if name != "free"]
+    found = measured.rows(names, scenes, family, seed)
+    print_table(measured.BumpRow.HEAD, (row.texts() for row in found))
+
+
+@app.command()
 def crash(
     writers: Annotated[
         int, typer.Option(metavar="N", help="How often the storage writer is killed.", min=0)

@@ -9,6 +9,7 @@ import pytest
 from calibration.camera import Camera
 from calibration.cv import Image, rotation_of
 from calibration.drift import State, Watch
+from calibration.realign import Remembered
 from rules.lattice import Board, Lattice
 from tests.calibration import scenes
 
@@ -43,6 +44,7 @@ class Calibrated:
     camera: Camera
     reference: Image
     watch: Watch
+    remembered: Remembered
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +52,9 @@ def calibrated() -> Calibrated:
     """A camera in front of the table."""
     camera = scenes.look_at(SIZE, 700, (120, -230, 360), (88, 88, 0))
     reference = seen_by(camera)
-    return Calibrated(camera, reference, Watch.of(camera, reference))
+    return Calibrated(
+        camera, reference, Watch.of(camera, reference), Remembered(camera, reference, BOARD)
+    )
 
 
 def arm(image: Image) -> Image:
@@ -108,7 +112,7 @@ def test_a_bumped_camera_finds_its_place_again(
     frame = arm(seen_by(true, pieces=True))
 
     drift = calibrated.watch.look(frame)
-    found = calibrated.watch.realigned(frame, BOARD)
+    found = calibrated.remembered.realigned(frame)
 
     assert drift.state == "moved"
     assert found is not None
@@ -125,4 +129,4 @@ def test_another_table_is_no_new_place(calibrated: Calibrated) -> None:
         rng.integers(0, 255, (30, 40, 3)).astype(np.uint8), SIZE, interpolation=cv2.INTER_CUBIC
     )
 
-    assert calibrated.watch.realigned(np.asarray(other, np.uint8), BOARD) is None
+    assert calibrated.remembered.realigned(np.asarray(other, np.uint8)) is None

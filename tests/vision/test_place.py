@@ -9,9 +9,10 @@ import pytest
 
 from calibration import cv
 from calibration.camera import Camera
+from calibration.realign import Remembered
 from tests.vision.test_follow import BOARD, EYES, SIZE
 from vision.frame import ImageBGR
-from vision.place import Anchor, moved_camera, moved_picture
+from vision.place import Anchor
 
 CAMERA = EYES["side"]
 CORNERS = np.array([(x, y, z) for x in (0, 88) for y in (0, 88) for z in (0, 60)], dtype=float)
@@ -65,7 +66,7 @@ def test_a_bumped_camera_finds_its_place_again(
 
     assert sighting.known
     assert not sighting.steady
-    found = moved_camera(CAMERA, sighting)
+    found = Remembered(CAMERA, table(CAMERA, 1), BOARD).realigned(table(after, 2))
     assert found is not None
     assert np.abs(found.project(CORNERS) - after.project(CORNERS)).max() < 1.0
 
@@ -73,9 +74,9 @@ def test_a_bumped_camera_finds_its_place_again(
 def test_the_empty_table_moves_along() -> None:
     """The picture that readings are compared with is that of the new place."""
     after = bumped(CAMERA, (0.5, 0.8, -1.0))
-    sighting = Anchor(CAMERA, BOARD, table(CAMERA, 1)).sight(table(after, 2))
+    remembered = Remembered(CAMERA, table(CAMERA, 1), BOARD)
 
-    moved = moved_picture(table(CAMERA, 1), sighting)[40:-40, 40:-40]
+    moved = remembered.picture_from(after)[40:-40, 40:-40]
     off = np.abs(moved.astype(float) - table(after, 3)[40:-40, 40:-40])
     assert float(np.median(off)) < 8
 
