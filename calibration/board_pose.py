@@ -37,7 +37,7 @@ from rules.lattice import Board
 _MARGIN_ERROR_MM = 2.0  # margins are "never needed to be exact"
 _LEAST_MERIT, _SURE_MERIT = 0.22, 0.42
 _LEAST_SEEN, _SURE_SEEN = 0.5, 0.75
-_SOME_SEEN = 0.25
+_SOME_SEEN, _CLEAR_SEEN = 0.25, 0.6
 _LEAST_EDGES, _SURE_EDGES = 0.55, 0.8
 # Smaller boards cannot be read: of the picture, and of its squared width for each cell.
 _LEAST_AREA, _LEAST_CELL = 0.004, 0.00006
@@ -46,6 +46,7 @@ _RIVAL_OUTLINE = "another rectangle in the picture could be the board as well"
 _RIVAL_FRAME = "its edges could also be read otherwise: inner edges as outer ones, or other lines"
 _AGREE_PX = 0.35
 _OUTSIDE = 0.03  # of the picture
+_GOES_ON = 0.6  # of the sides of a row beside the cells look like theirs
 _HOURS = 2.0  # so far nobody errs who looks at the clock
 _FOCAL_REACH = 0.45  # logarithm; no webcam is farther from the guess
 
@@ -187,10 +188,10 @@ def _plausible(camera: Camera, sight: Sight, board: Board) -> bool:
 def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Board) -> BoardPose:
     doubts = list(_doubts(fit.solution, sight, board))
     astray = _wrong_hour(fit.solution, sight, board)
-    astray |= fit.merit < _SURE_MERIT and fit.seen < _SURE_SEEN
+    astray |= fit.merit < _SURE_MERIT and fit.seen < _CLEAR_SEEN
     if fit.merit < _SURE_MERIT or fit.seen < _SURE_SEEN:
         doubts.append(f"only {100 * fit.seen:.0f} % of the cells' borders look alike")
-    if fit.beyond > 0.6:
+    if fit.beyond > _GOES_ON:
         doubts.append(
             "the grid seems to go on beyond the cells that table.toml counts; "
             "run `kiebitz table measure`"
@@ -199,7 +200,8 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
         apart = apart_mm(fit.solution.camera, rival.solution.camera, board)
         if rival.merit > _RIVAL * fit.merit and apart > _RIVAL_MM:
             doubts.append("the grid could also lie in another place")
-            astray = True
+            # A grid that goes on fits one cell farther on as well, and says so.
+            astray |= fit.beyond <= _GOES_ON
             break
     solution = fit.solution
     if _narrow(board):
