@@ -1,5 +1,6 @@
 """From a table folder to its reader: cameras, colours and empty pictures put together."""
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 from calibration import colour_store, store
 from calibration.colour_fit import ColourView, fit_colours
+from calibration.cv import Image
 from calibration.errors import CalibrationError
 from rules.game import GameSpec
 from rules.lattice import Board
@@ -53,11 +55,26 @@ def table_eyes(
         eyes[name] = CameraEye(camera, colours, empty)
     missing = wanted - set(eyes)
     if missing or not eyes:
-        which = ", ".join(sorted(missing)) or "this table"
-        raise CalibrationError(
-            f"no camera pose is known for {which}; run `kiebitz calibrate pose {folder}` first"
-        )
+        raise CalibrationError(_no_pose(missing, folder))
     return eyes
+
+
+def with_pose(
+    pictures: Mapping[str, Image], calibration: store.Calibration, folder: Path
+) -> dict[str, Image]:
+    """The pictures of cameras whose pose is known; says which are left out, raises without any."""
+    known = {name: picture for name, picture in pictures.items() if name in calibration.cameras}
+    missing = set(pictures) - set(known)
+    if not known:
+        raise CalibrationError(_no_pose(missing, folder))
+    if missing:
+        sys.stderr.write(f"left out: {_no_pose(missing, folder)}\n")
+    return known
+
+
+def _no_pose(missing: Iterable[str], folder: Path) -> str:
+    which = ", ".join(map(repr, sorted(missing))) or "this table"
+    return f"no camera pose is known for {which}; run `kiebitz calibrate pose {folder}` first"
 
 
 def calibrated_eyes(

@@ -20,7 +20,7 @@ from service.camera_pictures import camera_pictures, showing, take_settled_pictu
 from service.camera_settings import keep_settings
 from service.stacks_text import check_letters, stacks_from
 from service.steadied import steadied
-from service.table_eyes import measured_board
+from service.table_eyes import measured_board, with_pose
 from service.table_folder import read_table
 
 
@@ -50,9 +50,8 @@ def colours(
         return image
 
     images = showing(camera_pictures(pictures, table.scene.cameras, folder, settled))
+    images = with_pose(images, calibration, folder)
     empties = {name: _empty(folder, name, image.shape) for name, image in images.items()}
-    for name in images:
-        calibration.camera(name)
     calibration, told = steadied(calibration, images, empties, board, known)
     views = {
         name: ColourView(

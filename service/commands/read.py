@@ -10,11 +10,12 @@ import numpy as np
 import orjson
 import typer
 
+from calibration import store
 from calibration.cv import Image, write_image
 from rules.stacks import Stacks
 from service.camera_pictures import camera_pictures, showing
 from service.stacks_text import check_letters, stacks_from
-from service.table_eyes import calibrated_eyes, reader_of
+from service.table_eyes import calibrated_eyes, reader_of, with_pose
 from service.table_folder import read_table
 from vision.errors import NoPicture
 from vision.familiar import familiar
@@ -44,12 +45,17 @@ def run(
     if last is not None:
         check_letters(last, table.scene.colours, also="?")
     images = showing(camera_pictures(pictures, table.scene.cameras, folder))
+    images = with_pose(images, store.read(folder), folder)
     reader, reading = _read(folder, images, last)
     for name in sorted(reading.strange):
         sys.stderr.write(
             f"{name}: no position explains what it shows; has it moved, or is something in the "
             "way? if not, calibrate its pose and the colours again\n"
         )
+    sys.stdout.buffer.write(
+        orjson.dumps({"game": table.game, **reading.to_json()}, option=orjson.OPT_APPEND_NEWLINE)
+    )
+    sys.stdout.flush()
     if show is not None:
         drawn = [
             draw_reading(image, reader.cameras[name].camera, reader.lattice, reading)
@@ -58,9 +64,6 @@ def run(
         ]
         write_image(show, _side_by_side(drawn))
         sys.stderr.write(f"{show}\n")
-    sys.stdout.buffer.write(
-        orjson.dumps({"game": table.game, **reading.to_json()}, option=orjson.OPT_APPEND_NEWLINE)
-    )
 
 
 def _read(folder: Path, images: Mapping[str, Image], last: Stacks | None) -> tuple[Reader, Reading]:

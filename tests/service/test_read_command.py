@@ -1,6 +1,7 @@
 """`kiebitz read`: what is printed, what is said about cameras, and what is drawn."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -112,6 +113,20 @@ def test_a_strange_picture_is_left_out(
     assert code == 0
     assert "overhead: left out" in said
     assert told["stacks"] == POSITION.to_json()
+
+
+def test_a_camera_without_a_pose_is_left_out(folder: Path, tmp_path: Path, capsys: Said) -> None:
+    """What the calibrated cameras see is read, and what the other one lacks is said."""
+    half = tmp_path / "half"
+    shutil.copytree(folder, half)
+    known = store.read(half)
+    store.write(half, replace(known, cameras={"overhead": known.cameras["overhead"]}))
+
+    code, told, said = read(half, capsys)
+
+    assert code == 0
+    assert told["stacks"] == POSITION.to_json()
+    assert "left out: no camera pose is known for 'side'" in said
 
 
 def test_strange_pictures_alone_are_no_position(folder: Path, tmp_path: Path, capsys: Said) -> None:
