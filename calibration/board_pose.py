@@ -101,7 +101,8 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     edges = _sound_edges(edges, sight, board)
     what = "frame" if _has_frame(board) else "outline"
     if edges and edges[0].merit > _LEAST_EDGES:
-        if _marked(board) and not _agreeing(edges[0], fits, board):
+        unsure = _narrow(board) and edges[0].merit < _SURE_EDGES
+        if (_marked(board) or unsure) and not _agreeing(edges[0], fits, board):
             # Books and table tops are rectangles too.
             tried.append(f"{what}: a rectangle of the board's shape, but no cells in it")
             return Looked(None, tuple(tried))
