@@ -114,6 +114,11 @@ def missing_and_new(before: Stacks, seen: Stacks) -> tuple[int, int]:
     return missing, new
 
 
+def unknown(stacks: Stacks) -> bool:
+    """Whether the colour of some unit could not be seen."""
+    return any("?" in stack for stack in stacks.values())
+
+
 def filled(seen: Stacks, believed: Stacks, hidden: Iterable[Cell] = ()) -> Stacks:
     """The scene with what was known before where a colour or a whole cell cannot be seen."""
     cells = dict(seen)

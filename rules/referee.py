@@ -7,8 +7,9 @@ table in disorder, on which it keeps silent until the position stands again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 from rules.book import Book, OpenTurn
@@ -25,6 +26,7 @@ from rules.looks import (
     missing_and_new,
     still_stands,
     two_turns,
+    unknown,
     variants,
 )
 from rules.record import Record
@@ -42,6 +44,8 @@ class Patience:
     bonus_s: float = 20.0  # a last bonus that nobody uses is declined (10 to 60)
     knocked: int = 3  # so many units gone at once are an accident, not a turn
     doubt: float = 0.05  # an explanation this likely beside the best is worth a question
+    misread: float = 0.1  # what was doubted as much may be corrected later (0.05 to 0.3)
+    most_misread: int = 8  # stacks that are tried for that, one by one and in threes
 
 
 class Referee:
@@ -97,8 +101,12 @@ class Referee:
         stacks: Stacks,
         unsure: Mapping[Cell, Mapping[str, float]] | None = None,
         hidden: Iterable[Cell] = (),
+        doubted: Mapping[Cell, Mapping[str, float]] | None = None,
     ) -> list[Event]:
-        """What a scene that stands still means; the same one again is the passing of time."""
+        """What a scene that stands still means; the same one again is the passing of time.
+
+        `doubted` tells what else could have stood on cells in the scenes before this one.
+        """
         seen = filled(stacks, self.believed, hidden)
         self._seen = seen
         if self.phase in ("setup", "over"):
@@ -109,7 +117,13 @@ class Referee:
         chosen = self._settle_doubt(t, seen, unsure or {})
         if isinstance(chosen, Event):
             return [chosen]
-        return [] if chosen is None else [*self._play(t, chosen), *self.tick(t)]
+        if chosen is None:
+            return []
+        if doubted and not self._innocent(chosen) and not self._explained(t, chosen)[0]:
+            found = self._found_back(t, chosen, doubted)
+            if found is not None:
+                return found
+        return [*self._play(t, chosen), *self.tick(t)]
 
     def tick(self, t: float) -> list[Event]:
         """The passing of time with nothing changed."""
@@ -146,16 +160,81 @@ class Referee:
         ]
         if not others:
             return seen
-        if self._asked == seen:
-            return None
-        self._asked = seen
         cells = sorted({cell for stacks in others for cell in seen.differing(stacks)})
+        asked = self._ask(t, seen, cells, others)
+        return asked[0] if asked else None
+
+    def _ask(
+        self, t: float, seen: Stacks, cells: Sequence[Cell], others: Sequence[Stacks]
+    ) -> list[Event]:
+        """The question what stands on these cells, once a scene."""
+        if self._asked == seen:
+            return []
+        self._asked = seen
         choices = {
             str(cell): list(dict.fromkeys(s.get(cell, "") for s in (seen, *others)))
             for cell in cells
         }
         say = sentence("shared.unsure", self._book.language, cells)
-        return Event("ask", t, {"cells": names(cells), "choices": choices, "say": say})
+        return [Event("ask", t, {"cells": names(cells), "choices": choices, "say": say})]
+
+    def _found_back(
+        self, t: float, stacks: Stacks, doubted: Mapping[Cell, Mapping[str, float]]
+    ) -> list[Event] | None:
+        """What follows where an earlier scene was misread; None where that explains nothing.
+
+        The fewest cells are corrected with which this scene is a legal turn. Where this scene
+        shows what was in doubt before, and still nothing explains it, the players are asked.
+        """
+        other = {
+            cell: [s for s, chance in choices.items() if chance >= self._patience.misread]
+            for cell, choices in doubted.items()
+        }
+        now = self.believed
+        for cells, stays, belief in self._corrections(other, stacks):
+            events = self._book.close(t) if stays else self._book.take_back(t)
+            self._book.belief = belief
+            self._disorder = self._asked = None
+            events.append(Event("corrected", t, {"cells": names(cells)}))
+            return [*events, *self._play(t, stacks)]
+        differing = sorted(
+            cell for cell in now.differing(stacks) if stacks.get(cell, "") in other.get(cell, ())
+        )
+        if not differing:
+            return None
+        return self._ask(t, stacks, differing, [now])
+
+    def _corrections(
+        self, other: Mapping[Cell, Sequence[str]], stacks: Stacks
+    ) -> Iterator[tuple[list[Cell], bool, Belief]]:
+        """Beliefs that differ in doubted cells and from which a legal turn leads to this scene.
+
+        And whether the open turn has really been made, as far as anybody knows.
+        """
+        book = self._book
+        bases = [(False, book.belief)]
+        if book.open is not None and book.open.legal:
+            bases.insert(0, (True, book.after(book.open)))
+        now = self.believed
+        choices = [
+            (cell, stack)
+            for cell, found in sorted(other.items())
+            for stack in found
+            if stack != now.get(cell, "")
+        ][: self._patience.most_misread]
+        first = self.position.player
+        players = sorted(self.game.players, key=lambda player: player != first)
+        for count in range(1, 4):
+            for picked in combinations(choices, count):
+                cells = dict(picked)
+                if len(cells) < count:
+                    continue
+                for stays, base in bases:
+                    before = Stacks({**base[0].stacks, **cells})
+                    for player in players:
+                        belief = adopted(self.game, base, before, player)
+                        if belief and look(self.game, belief, stacks).kind == "legal":
+                            yield sorted(cells), stays, belief
 
     def _innocent(self, stacks: Stacks) -> bool:
         """Whether nobody has done anything wrong if this is what stands there."""
@@ -180,7 +259,8 @@ class Referee:
         for i, seen in enumerate(looks):
             if i or fresh:
                 events += book.close(t)
-            events += book.make(t, seen, stacks if i == len(looks) - 1 else seen.after[0].stacks)
+            whole = i == len(looks) - 1 and not (seen.kind == "legal" and unknown(stacks))
+            events += book.make(t, seen, stacks if whole else seen.after[0].stacks)
             if seen.kind == "legal" and not seen.owed and book.ended(t):
                 return events + self._end(t)
         return events

@@ -82,6 +82,21 @@ def translated(event: Json, names: Names = NOBODY) -> Json:
     return event
 
 
+def named(event: Event, names: Names, language: str) -> Event:
+    """The event with its sentences in one language, players called by their names."""
+    told = translated({"event": event.event, **event.data}, names)
+
+    def one(said: Json) -> Json:
+        says = said.get("says")
+        rest = {key: value for key, value in said.items() if key != "says"}
+        return {**rest, "say": says[language]} if says else rest
+
+    data = {key: value for key, value in one(told).items() if key != "event"}
+    if "breaks" in data:
+        data["breaks"] = [one(broken) for broken in data["breaks"]]
+    return Event(event.event, event.t, data)
+
+
 def camera_event(camera: str, state: str, why: str) -> Json:
     """Something happened to a camera: its sentence in all languages."""
     event: Json = {"event": "camera", "camera": camera, "state": state, "say": why}

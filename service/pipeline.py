@@ -6,8 +6,11 @@ from typing import Any
 
 from rules.events import Event
 from rules.game import Game, GameSpec
+from rules.looks import filled, unknown
 from rules.referee import Referee
 from rules.sentences import sentence
+from service.colour_words import Names, names_of
+from service.judging import NOBODY, named
 from service.table_eyes import table_reader
 from service.table_folder import read_table
 from vision.follow import Follower
@@ -22,7 +25,11 @@ TICK_S = 0.5  # how often the referee is told that time has passed
 class Pipeline:
     """Follows one table; fed moments, it returns the contract's events."""
 
-    def __init__(self, reader: Reader, game: Game[Any], language: str = "en") -> None:
+    def __init__(
+        self, reader: Reader, game: Game[Any], language: str = "en", *, names: Names = NOBODY
+    ) -> None:
+        """`names` tell what to call the players in sentences."""
+        self._names = names
         self.game = game
         self.language = language
         self.referee = Referee(game, language)
@@ -41,16 +48,22 @@ class Pipeline:
             events += self._told(seen)
         if t - self._ticked >= TICK_S:
             self._ticked = t
-            events += self.referee.tick(t)
+            events += self._named(self.referee.tick(t))
         return events
+
+    def _named(self, events: Iterable[Event]) -> list[Event]:
+        """The events with sentences that call the players by their names."""
+        return [named(event, self._names, self.language) for event in events]
 
     def _told(self, seen: Seen) -> list[Event]:
         if isinstance(seen, CameraNote):
             return [camera_event(seen, self.language)]
         if isinstance(seen, Turned):
             return [turned_event(seen)]
-        judged = self.referee.observe(seen.t, seen.stacks, seen.unsure, seen.hidden)
-        return [settled_event(seen), *judged]
+        judged = self.referee.observe(seen.t, seen.stacks, seen.unsure, seen.hidden, seen.doubted)
+        if unknown(seen.stacks):  # the rules may know what nobody could see
+            self.follower.believe(filled(seen.stacks, self.referee.believed))
+        return [settled_event(seen), *self._named(judged)]
 
 
 def is_turned(spec: GameSpec) -> bool:
@@ -62,7 +75,9 @@ def table_pipeline(folder: Path, only: Iterable[str] = (), language: str = "en")
     """The pipeline of a calibrated table, of all its cameras or only some; raises KiebitzError."""
     table = read_table(folder)
     reader = table_reader(folder, only)
-    return Pipeline(reader, table.spec.set_up(table.setup()), language)
+    players = {player.id: player.name for player in table.players}
+    names = names_of(players, {**table.spec.colours, **table.scene.colours})
+    return Pipeline(reader, table.spec.set_up(table.setup()), language, names=names)
 
 
 def settled_event(scene: Scene) -> Event:

@@ -7,17 +7,17 @@ doubt: one reading is enough for what the game expects, anything else must be re
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
 from rules.cells import Cell, Unit
 from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
-from vision.history import as_remembered, common, hearsay, with_history
+from vision.history import as_remembered, common, completed, hearsay, with_history
 from vision.reader import Reader
 from vision.reading import SURE, Reading
-from vision.seen import Scene, Seen
+from vision.seen import Scene, Seen, Turned
 from vision.sight import WEAK, seen_share
 from vision.watched import WatchedCamera
 from vision.whereabouts import Whereabouts
@@ -25,6 +25,7 @@ from vision.whereabouts import Whereabouts
 MOST_WEAK = 3  # units whose colours are inferred at once
 MOST_PIECES = 3  # that a single turn puts down or takes away, be it legal or not
 MOST_CHOICES = 64  # scenes that doubt may stand between before nobody tries them one by one
+MOST_MISREAD = 3  # cells in which a scene that surprises may have been misread at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +35,15 @@ class FollowSettings:
     settle_s: float = 0.12  # nothing has moved for so long (0.1 to 0.5)
     hand_s: float = 0.25  # a hand that rests in the picture is looked at so often (0.2 to 1)
     resting_s: float = 2.5  # so long and it is told what can be seen beside it (2 to 5)
+    turned_s: float = 0.8  # hands that turn a board pause, but not for so long (0.5 to 2)
     part_s: float = 8.0  # so long and it is no hand but part of the table (5 to 30)
     doubt_s: float = 1.5  # doubt is looked at again for so long before it is told (1 to 3)
     discord_s: float = 3.0  # the same where no two readings in a row agree (2 to 5)
     again_s: tuple[float, ...] = (0.06, 0.2, 0.5, 0.7)  # pauses between readings of one scene
     enough: float = 0.6  # chance of what the game expects, where it expects nothing else
+    surprise: float = 0.1  # chance of what it does not expect, before anybody looks (0.02 to 0.2)
+    worth_asking: float = 0.1  # chance that nobody has done anything wrong (0.05 to 0.3)
+    remembered: float = 0.02  # doubt that was overcome is remembered if it was more (0.01 to 0.1)
     agreed: int = 3  # readings that call a scene wrong in any case, whatever is unsure (2 to 4)
     smooth: int = 4  # so many still frames are averaged from the second reading on
 
@@ -66,6 +71,9 @@ class Follower:
         self._readings: list[Reading] = []
         self._told: Scene | None = None
         self._begun = False  # whether the game has explained a scene yet
+        # What else could stand on a cell by what was read since it was last seen to change.
+        self._doubted: dict[Cell, dict[str, float]] = {}
+        self._turn: Turned | None = None  # not told yet
 
     @property
     def believed(self) -> Stacks | None:
@@ -78,6 +86,8 @@ class Follower:
 
     def believe(self, stacks: Stacks) -> None:
         """What stands there by what people know; the next reading begins from it."""
+        for cell in (self._believed or Stacks()).differing(stacks):
+            self._doubted.pop(cell, None)
         self._believed = stacks
         self._where.believe(stacks)
 
@@ -88,13 +98,30 @@ class Follower:
         if moved_at == t:
             self._read_at = -np.inf
             self._hand = False
+            self._doubt()
             self._readings = []
             self._told = None
+        if t - moved_at >= self.settings.turned_s:
+            told += self._turned()
         if t - moved_at < self.settings.settle_s or t - self._read_at < self._pause():
             return told
-        told += self._where.settle(t)
+        for note in self._where.settle(t):
+            if isinstance(note, Turned):
+                self._turn = note if self._turn is None else self._turn.further(note)
+            else:
+                told.append(note)
+        before = self._believed
         scene = self._look(t)
-        return told if scene is None else [*told, scene]
+        if scene is None:
+            return told
+        if scene.stacks != before:
+            told += self._turned()
+        return [*told, scene]
+
+    def _turned(self) -> list[Turned]:
+        """How far the board has been turned since that was told last."""
+        turn, self._turn = self._turn, None
+        return [] if turn is None or turn.whole else [turn]
 
     def _pause(self) -> float:
         if self._hand:
@@ -111,11 +138,12 @@ class Follower:
         still_s = t - self._where.moved_at
         hands = self._hands(fresh, still_s)
         self._hand = bool(hands) and still_s < self.settings.resting_s
-        if self._hand:
-            self._read_at = t
-            self._readings = []
-            return None
         reading = self._read(t, fresh)
+        if self._hand:
+            if not self._piece_after_all(t, reading):
+                self._readings = []
+                return None
+            self._hand, hands = False, frozenset()
         if reading.covered and still_s < self.settings.resting_s:
             self._hand = True
             self._readings = []
@@ -128,6 +156,15 @@ class Follower:
             return frozenset()
         covered = [camera.under_hand(self._believed or Stacks()) for camera in fresh.values()]
         return frozenset(cell for cells in covered for cell in cells)
+
+    def _piece_after_all(self, t: float, reading: Reading) -> bool:
+        """Whether what reaches beyond the board, itself or its shadow, is a piece and no hand."""
+        scene = self._scene(t, reading, frozenset())
+        return (
+            not (reading.covered or reading.unsure or scene.unsure)
+            and scene.stacks != self._believed
+            and self._explains(scene.stacks)
+        )
 
     def _read(self, t: float, fresh: Mapping[str, WatchedCamera]) -> Reading:
         self._read_at = t
@@ -143,6 +180,15 @@ class Follower:
             reading = self._uncovered(images, reading, last)
         self._readings.append(reading)
         return reading
+
+    def _doubt(self) -> None:
+        """Remembers what else could have stood there by these readings, be they told or not."""
+        for reading in self._readings:
+            for cell, choices in reading.unsure.items():
+                known = self._doubted.setdefault(cell, {})
+                for stack, chance in choices.items():
+                    if chance >= self.settings.remembered:
+                        known[stack] = max(known.get(stack, 0.0), chance)
 
     def _uncovered(
         self, images: Mapping[str, ImageBGR], reading: Reading, last: Stacks | None
@@ -174,7 +220,9 @@ class Follower:
         if known and self._only_one_is_fine(scene):
             self._begun = True
             return self._tell(replace(scene, unsure={}))
-        return self._tell(scene) if self._convincing(scene, still_s) else None
+        if not self._convincing(scene, still_s):
+            return None
+        return self._tell(scene if known else self._reconciled(scene))
 
     def _convincing(self, scene: Scene, still_s: float) -> bool:
         """Whether a scene that the game does not expect has been seen well enough to be told."""
@@ -206,7 +254,12 @@ class Follower:
         """How many readings in a row, up to the newest one, mean this scene."""
         count = 1
         for reading in self._readings[-2::-1]:
-            if self._scene(scene.t, reading, scene.hidden).stacks != scene.stacks:
+            other = self._scene(scene.t, reading, scene.hidden)
+            if any(
+                other.stacks.get(cell, "") not in scene.unsure.get(cell, ())
+                and scene.stacks.get(cell, "") not in other.unsure.get(cell, ())
+                for cell in scene.stacks.differing(other.stacks)
+            ):
                 break
             count += 1
         return count
@@ -226,6 +279,74 @@ class Follower:
             if stacks == self._believed or self._explains(stacks):
                 return stacks
         return None
+
+    def _reconciled(self, scene: Scene) -> Scene:
+        """The scene as the game allows it, where the pictures do not contradict that.
+
+        Something misread is likelier than something forbidden if it is likely enough by itself;
+        where that is open, the scene is doubtful in the cells that it depends on.
+        """
+        if self._believed is None or not self._begun:
+            return scene
+        cfg = self.settings
+        odds = self._fine_odds(scene)
+        if not odds:
+            return scene
+        total = cfg.surprise + sum(odds.values())
+        best = max(odds, key=lambda stacks: odds[stacks])
+        if odds[best] / total >= cfg.enough:
+            return replace(scene, stacks=best, unsure={})
+        if 1 - cfg.surprise / total < cfg.worth_asking:
+            return scene
+        unsure = dict(scene.unsure)
+        for stacks, odd in odds.items():
+            for cell in scene.stacks.differing(stacks):
+                chances = dict(unsure.get(cell, {scene.stacks.get(cell, ""): 1.0}))
+                other = stacks.get(cell, "")
+                chances[other] = max(chances.get(other, 0.0), odd / total)
+                unsure[cell] = chances
+        return replace(scene, unsure=unsure)
+
+    def _fine_odds(self, scene: Scene) -> dict[Stacks, float]:
+        """Scenes that would surprise nobody, with their odds against what was read."""
+        odds: dict[Stacks, float] = {}
+        ranked = self._doubts_now(scene)
+        tried = 0
+        for count in range(1, MOST_MISREAD + 1):
+            for picked in combinations(ranked, count):
+                cells = {cell: stack for _, cell, stack in picked}
+                if len(cells) < count:
+                    continue
+                tried += 1
+                if tried > MOST_CHOICES:
+                    break
+                stacks = Stacks({**scene.stacks, **cells})
+                if stacks == self._believed or self._explains(stacks):
+                    odds[stacks] = math.prod(odd for odd, _, _ in picked)
+        # Cells that are doubtful may be misread together with others that seem sure.
+        doubtful = {cell for _, cell, _ in ranked}
+        for stacks in self._expected():
+            cells_of = scene.stacks.differing(stacks)
+            if 1 < len(cells_of) <= MOST_MISREAD and doubtful.intersection(cells_of):
+                odds.setdefault(stacks, 0.0)
+        others = [stacks for stacks in odds if len(scene.stacks.differing(stacks)) > 1]
+        for stacks, weight in zip(others, self._where.reader.weigh(others), strict=True):
+            odds[stacks] = max(odds[stacks], weight)
+        return odds
+
+    def _doubts_now(self, scene: Scene) -> list[tuple[float, Cell, str]]:
+        """Other stacks by the readings of this scene, with their odds; the likeliest first."""
+        odds: dict[tuple[Cell, str], float] = {}
+        for reading in self._readings:
+            for cell, choices in reading.unsure.items():
+                own = scene.stacks.get(cell, "")
+                for stack, chance in choices.items():
+                    if stack != own and cell not in scene.hidden and "?" not in stack:
+                        odd = min(chance / max(choices.get(own, 0.0), 0.01), 1.0)
+                        odds[cell, stack] = odds.get((cell, stack), 0.0) + odd
+        count = len(self._readings)
+        found = [(odd / count, cell, stack) for (cell, stack), odd in odds.items()]
+        return sorted(found, reverse=True)
 
     def _inferred(self, stacks: Stacks) -> Stacks | None:
         """The scene with other colours of new units that hardly anybody sees, if that is fine."""
@@ -274,6 +395,8 @@ class Follower:
             if cell in hands or not self._could_change(cell, before, choices, new):
                 stacks[cell] = before
                 unsure.pop(cell, None)
+                if "?" in before:  # what nobody could see then may be seen now
+                    stacks[cell] = completed(before, reading.stacks.get(cell, ""))
             elif cell in unsure:
                 unsure[cell] = with_history(unsure[cell], before)
                 stacks[cell], chance = next(iter(unsure[cell].items()))
@@ -285,6 +408,8 @@ class Follower:
 
     def _remembered(self, cell: Cell, before: str, now: str, stacks: Stacks) -> str:
         """What was read on a cell, with what is known of units that hardly anybody sees."""
+        now = completed(now, before)
+        before = completed(before, now)
         now = as_remembered(before, now)
         for k in hearsay(before, now):
             if not self._well_seen(Unit(cell, k + 1), stacks):
@@ -307,8 +432,10 @@ class Follower:
         return not known or max(known) > 0.1
 
     def _tell(self, scene: Scene) -> Scene:
+        scene = replace(scene, doubted={cell: dict(of) for cell, of in self._doubted.items()})
         self._told = scene
         self.believe(scene.stacks)
+        self._doubt()
         self._where.understood(scene.t)
         return scene
 

@@ -29,6 +29,13 @@ def as_remembered(before: str, now: str) -> str:
     return before[:kept] + now[kept:]
 
 
+def completed(now: str, known: str) -> str:
+    """The stack with the letters that are known of units whose colour nobody can see."""
+    return "".join(
+        known[k] if letter == "?" and k < len(known) else letter for k, letter in enumerate(now)
+    )
+
+
 def hearsay(before: str, now: str) -> list[int]:
     """The places, from 0, where buried units would have changed although others lie on them."""
     return [k for k in range(min(len(before), len(now) - 1)) if before[k] != now[k]]

@@ -20,7 +20,7 @@ from rules.pieces import KitPiece
 from rules.stacks import Stacks
 from vision.adapt import AdaptSettings, adapted
 from vision.blocks import all_blocks, pair_up
-from vision.certainty import CellDoubt, CertaintySettings, Doubts, strange_sights
+from vision.certainty import CellDoubt, CertaintySettings, Doubts, strange_sights, trust
 from vision.columns import RayTable
 from vision.covering import CoverSettings, find_cover
 from vision.errors import NoPicture
@@ -128,6 +128,21 @@ class Reader:
         if reading.strange and len(self._known(images)) > 1:
             reading = self._read_agreeing(images, reading, last, states)
         return replace(reading, ms=_since(begin))
+
+    def weigh(self, others: Sequence[Stacks]) -> list[float]:
+        """The odds of other positions, each as a whole, against the one that was read last."""
+        memory = self._memory
+        if memory is None:
+            return [0.0] * len(others)
+        position = memory.position
+        trusted = trust(position, self._certainty)
+        found = []
+        for stacks in others:
+            changes = position.differing(self._state(stacks))
+            gain = position.gain(changes) * self._certainty.sharpness if changes else 0.0
+            worth = float(np.mean(trusted[list(changes)])) if changes else 1.0
+            found.append(math.exp(min(gain * worth, 0.0)))
+        return found
 
     def _read_agreeing(
         self,

@@ -23,15 +23,23 @@ CameraState = Literal[
 ]
 
 
+LEAST_DEGREES = 1.0  # a board that is turned by less lies as before
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """What stands on the table while everything is still."""
+    """What stands on the table while everything is still.
+
+    `doubted` tells what else could have stood on cells by what was read of them lately, whatever
+    was believed in the end.
+    """
 
     t: float
     stacks: Stacks
     unsure: Mapping[Cell, Mapping[str, float]] = field(default_factory=dict)
     hidden: frozenset[Cell] = frozenset()
     certainty: float = 1.0
+    doubted: Mapping[Cell, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,16 @@ class Turned:
     t: float
     degrees: float
     quarters: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether it lies as before."""
+        return abs(self.degrees) < LEAST_DEGREES
+
+    def further(self, more: "Turned") -> "Turned":
+        """Both one after the other, as one movement."""
+        degrees = (self.degrees + more.degrees + 180.0) % 360.0 - 180.0
+        return Turned(more.t, degrees, round(degrees / 90) % 4)
 
 
 Seen = Scene | CameraNote | Turned

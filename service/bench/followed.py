@@ -128,6 +128,8 @@ def _turns(events: Iterable[Event]) -> list[Turn]:
     gone: set[int] = set()
     for event in events:
         data = event.data
+        if event.event == "turn" and data["move"].startswith("claim"):
+            continue  # it shares the number of the turn before, which stays what it was
         if event.event == "turn":
             found[data["n"]] = _turn(event.t, data)
             gone.discard(data["n"])

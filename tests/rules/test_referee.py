@@ -375,3 +375,33 @@ def test_a_piece_taken_off_that_comes_down_elsewhere_is_one_turn() -> None:
 
     turns = [(e.event, e.data["n"], e.data.get("move"), e.data.get("legal")) for e in told]
     assert turns == [("turn", 4, "-a1 +d1B", False)]
+
+
+def test_what_was_misread_before_is_corrected_and_nobody_is_blamed() -> None:
+    """A scene that explains itself if doubtful cells stood otherwise corrects these cells."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    doubted = {Cell.parse("d5"): {"Y": 0.7, "": 0.3}, Cell.parse("f6"): {"": 0.7, "Y": 0.3}}
+
+    found = table.referee.observe(
+        9.0, Stacks.of({"d4": "B", "f6": "Y", "f7": "B"}), doubted=doubted
+    )
+
+    assert [short(event) for event in found] == [
+        "taken-back 2",
+        "corrected ['f6']",
+        "2 B +f7B legal open",
+    ]
+
+
+def test_without_doubt_nothing_is_corrected() -> None:
+    """The same scene where nothing was in doubt is an illegal turn."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+
+    found = table.referee.observe(9.0, Stacks.of({"d4": "B", "f6": "Y", "f7": "B"}))
+
+    assert not any(event.event == "corrected" for event in found)
+    assert any(event.event == "turn" and not event.data["legal"] for event in found)

@@ -17,7 +17,7 @@ from vision.follow import Follower
 from vision.frame import Frame, ImageBGR
 from vision.play_area import PlayArea
 from vision.reading import Covered, Reading
-from vision.seen import CameraNote, Scene, Seen
+from vision.seen import CameraNote, Scene, Seen, Turned
 from vision.virtual.aiming import fitting_camera, lens_of
 
 FPS = 15
@@ -72,6 +72,7 @@ class Told:
     letters: tuple[str, ...] = ("B", "Y")
     kit: tuple[KitPiece, ...] = ()
     covered: dict[str, Covered] = field(default_factory=dict)
+    odds: dict[Stacks, float] = field(default_factory=dict)
     others: Iterator[Stacks] | None = None  # what is read instead, one after another
 
     def read(
@@ -84,6 +85,9 @@ class Told:
         self.calls += 1
         stacks = self.stacks if self.others is None else next(self.others)
         return Reading(stacks, self.unsure, covered=self.covered)
+
+    def weigh(self, others: Sequence[Stacks]) -> list[float]:
+        return [self.odds.get(other, 0.0) for other in others]
 
 
 class Room:
@@ -255,7 +259,7 @@ def test_doubt_is_looked_at_again_before_it_is_told() -> None:
     room = Room(Stacks(), Stacks.of({"c3": "B"}))
     room.wait(1.0)
     room.put(c3="Y")
-    room.reader.unsure = {Cell.parse("c3"): {"Y": 0.6, "B": 0.4}}
+    room.reader.unsure = {Cell.parse("c3"): {"Y": 0.92, "B": 0.08}}
 
     assert room.wait(1.2) == []
     told = [seen for seen in room.wait(1.0) if isinstance(seen, Scene)]
@@ -441,3 +445,43 @@ def test_a_start_that_the_doubt_allows_is_the_start() -> None:
     room.reader.unsure = {Cell.parse("b2"): {"BB": 0.7, "B": 0.3}}
 
     assert scenes(room.wait(1.0)) == [{"b2": "B"}]
+
+
+def test_doubt_in_which_a_legal_turn_lies_is_that_turn() -> None:
+    """What surprises is told as the game allows it, where the pictures do not say otherwise."""
+    legal = Stacks.of({"b2": "B"})
+    room = Room(Stacks(), legal)
+    room.wait(0.5)
+    room.put(b2="B", c3="Y")
+    room.reader.stacks = Stacks.of({"b2": "B", "c3": "Y"})
+    room.reader.unsure = {Cell.parse("c3"): {"Y": 0.6, "": 0.4}}
+    assert scenes(room.wait(2.0)) == [{"b2": "B"}]
+
+
+def test_what_is_hardly_doubted_stays_a_surprise() -> None:
+    """No legal turn is made up where the pictures say clearly that something else stands there."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(0.5)
+    room.put(b2="B", c3="Y")
+    room.reader.unsure = {Cell.parse("b2"): {"B": 0.9, "Y": 0.1}}
+    told = scenes(room.wait(2.0))
+    assert told
+    assert all(scene == {"b2": "B", "c3": "Y"} for scene in told)
+
+
+def test_what_was_doubted_before_is_told_with_the_next_scene() -> None:
+    """Who judges a scene learns what may have been misread before it, and only that."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.reader.unsure = {Cell.parse("a1"): {"": 0.8, "Y": 0.2}}
+    room.wait(2.5)
+    room.reader.unsure = {}
+    room.put(b2="B")
+    found = [seen for seen in room.wait(0.5) if isinstance(seen, Scene)]
+    assert found[-1].doubted == {Cell.parse("a1"): {"": 0.8, "Y": 0.2}}
+
+
+def test_pauses_while_a_board_is_turned_are_no_ends() -> None:
+    """Three parts of a quarter are one; a board that is laid back was not turned."""
+    parts = Turned(1.0, 40.0, 0).further(Turned(1.5, 30.0, 0)).further(Turned(2.0, 20.0, 0))
+    assert (parts.t, parts.degrees, parts.quarters) == (2.0, 90.0, 1)
+    assert parts.further(Turned(3.0, -90.0, 3)).whole
