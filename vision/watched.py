@@ -21,6 +21,7 @@ from vision.sight import in_sight
 from vision.stillness import Stillness
 
 _KEPT = 4  # still frames that can be averaged
+_LEAST_PATCHES = 30  # of a picture; fewer may all be pieces and hands
 _LEAST_PX = 6  # a unit of which less is in the picture proves nothing
 
 
@@ -80,7 +81,7 @@ class WatchedCamera:
         """Whether all has moved since the last picture that was understood; None if unknown."""
         if self._watch is None and self.anchor is not None:
             self._watch = Watch.of(self._camera, self.anchor.reference)
-        if self._watch is None:
+        if self._watch is None or len(self._watch.corners) < _LEAST_PATCHES:
             return None
         state = self._watch.look(self._frames[-1].image).state
         return state == "moved" if state in ("moved", "steady") else None

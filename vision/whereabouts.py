@@ -25,6 +25,7 @@ from vision.watched import WatchedCamera, fitted
 LAGS = 40  # ends of movements by which the delay between cameras is measured
 FEWEST_LAGS = 5
 LONGEST_LAG_S = 0.6
+PLENTY = 150  # things to follow; that none of so many is found again says something
 SAME_PX = 1.5  # at 1280: places that differ by less in what they show are the same
 STRANGE = 2  # views in a row with nothing of the calibration in them are another table
 
@@ -180,6 +181,8 @@ class Whereabouts:
         if moved is None:
             return
         camera = self._found(t, name) if moved else None
+        if moved and camera is None and not sighting.known and sighting.followed < PLENTY:
+            return  # on plain tables hands and pieces hide all that could be found again
         if moved and (camera is None or not self._same(name, camera)):
             yield from self._bumped(t, name, camera)
             return
