@@ -138,12 +138,11 @@ class Follower:
         still_s = t - self._where.moved_at
         hands = self._hands(fresh, still_s)
         self._hand = bool(hands) and still_s < self.settings.resting_s
-        reading = self._read(t, fresh)
         if self._hand:
-            if not self._piece_after_all(t, reading):
-                self._readings = []
-                return None
-            self._hand, hands = False, frozenset()
+            self._read_at = t
+            self._readings = []
+            return None
+        reading = self._read(t, fresh)
         if reading.covered and still_s < self.settings.resting_s:
             self._hand = True
             self._readings = []
@@ -156,15 +155,6 @@ class Follower:
             return frozenset()
         covered = [camera.under_hand(self._believed or Stacks()) for camera in fresh.values()]
         return frozenset(cell for cells in covered for cell in cells)
-
-    def _piece_after_all(self, t: float, reading: Reading) -> bool:
-        """Whether what reaches beyond the board, itself or its shadow, is a piece and no hand."""
-        scene = self._scene(t, reading, frozenset())
-        return (
-            not (reading.covered or reading.unsure or scene.unsure)
-            and scene.stacks != self._believed
-            and self._explains(scene.stacks)
-        )
 
     def _read(self, t: float, fresh: Mapping[str, WatchedCamera]) -> Reading:
         self._read_at = t
