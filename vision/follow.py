@@ -137,24 +137,39 @@ class Follower:
             return None
         still_s = t - self._where.moved_at
         hands = self._hands(fresh, still_s)
+        reading = self._read(t, fresh)
+        if hands and not reading.covered:
+            # Tall pieces at the rim look like hands, until they are taken out of the change.
+            hands = self._hands(fresh, still_s, self._moved(reading))
         self._hand = bool(hands) and still_s < self.settings.resting_s
         if self._hand:
-            self._read_at = t
             self._readings = []
             return None
-        reading = self._read(t, fresh)
         if reading.covered and still_s < self.settings.resting_s:
             self._hand = True
             self._readings = []
             return None
         return self._judged(t, reading, hands, still_s)
 
-    def _hands(self, fresh: Mapping[str, WatchedCamera], still_s: float) -> frozenset[Cell]:
+    def _hands(
+        self, fresh: Mapping[str, WatchedCamera], still_s: float, moved: Sequence[Unit] = ()
+    ) -> frozenset[Cell]:
         """The cells that a resting hand covers in some camera."""
         if still_s > self.settings.part_s:
             return frozenset()
-        covered = [camera.under_hand(self._believed or Stacks()) for camera in fresh.values()]
+        believed = self._believed or Stacks()
+        covered = [camera.under_hand(believed, moved) for camera in fresh.values()]
         return frozenset(cell for cells in covered for cell in cells)
+
+    def _moved(self, reading: Reading) -> list[Unit]:
+        """The units that have surely come or gone since the last scene."""
+        before = dict((self._believed or Stacks()).units())
+        now = dict(reading.stacks.units())
+        return [
+            unit
+            for unit in before.keys() | now.keys()
+            if before.get(unit) != now.get(unit) and unit.cell not in reading.unsure
+        ]
 
     def _read(self, t: float, fresh: Mapping[str, WatchedCamera]) -> Reading:
         self._read_at = t

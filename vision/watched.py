@@ -116,11 +116,20 @@ class WatchedCamera:
         heir.believe(stacks)
         return heir
 
-    def under_hand(self, stacks: Stacks) -> frozenset[Cell]:
-        """The cells that a hand covers; none where there is no hand."""
+    def under_hand(self, stacks: Stacks, moved: Sequence[Unit] = ()) -> frozenset[Cell]:
+        """The cells that a hand covers; none where there is no hand.
+
+        Pieces that came or went (`moved`) may reach beyond the board by themselves.
+        """
         changed = self._change()
         if changed is None:
             return frozenset()
+        if moved:
+            pieces = np.zeros(changed.any.shape, dtype=np.uint8)
+            for cell, level in moved:
+                pieces |= self.area.units(cell, level, level).astype(np.uint8)
+            free = cv2.dilate(pieces, np.ones((5, 5), dtype=np.uint8)) == 0
+            changed = Changed(changed.any & free, changed.solid & free)
         hand = self._hands.hand(changed, self._play)
         return frozenset() if hand is None else self.area.cells_in(hand, stacks)
 
