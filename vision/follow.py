@@ -138,8 +138,9 @@ class Follower:
         still_s = t - self._where.moved_at
         hands = self._hands(fresh, still_s)
         reading = self._read(t, fresh)
-        if hands and not reading.covered:
-            # Tall pieces at the rim look like hands, until they are taken out of the change.
+        if hands and not (reading.covered or reading.unsure) and self._explains(reading.stacks):
+            # Tall pieces at the rim look like hands, until they are taken out of the change; hands
+            # look like pieces, but hardly like those that the game expects.
             hands = self._hands(fresh, still_s, self._moved(reading))
         self._hand = bool(hands) and still_s < self.settings.resting_s
         if self._hand:
