@@ -16,6 +16,15 @@ def bench() -> None:
     """Measure Kiebitz on this machine."""
 
 
+# Options that several benches share.
+Scenes = Annotated[int, typer.Option(metavar="N", help="Scenes of each game and rig.")]
+Family = Annotated[str, typer.Option(metavar="FAMILY", help="tune or check.")]
+Games = Annotated[
+    list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
+]
+Rigs = Annotated[list[str] | None, typer.Option(metavar="RIG", help="one, two, three or corners.")]
+
+
 @app.command()
 def rules(
     games: Annotated[int, typer.Option(metavar="N", help="Random games of each kind.")] = 50,
@@ -23,9 +32,7 @@ def rules(
         float, typer.Option(metavar="S", help="Time for the speed of each game.")
     ] = 3.0,
     seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same games.")] = 1,
-    game: Annotated[
-        list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
-    ] = None,
+    game: Games = None,
 ) -> None:
     """Speed and consistency of the rules engines, against python-chess in the same run."""
     from rules.registry import GAMES, find_game
@@ -40,16 +47,12 @@ def rules(
 
 @app.command()
 def read(
-    scenes: Annotated[int, typer.Option(metavar="N", help="Scenes of each game and rig.")] = 4,
+    scenes: Scenes = 4,
     each: Annotated[int, typer.Option(metavar="N", help="Positions in each scene.")] = 12,
-    family: Annotated[str, typer.Option(metavar="FAMILY", help="tune or check.")] = "check",
+    family: Family = "check",
     seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
-    game: Annotated[
-        list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
-    ] = None,
-    rig: Annotated[
-        list[str] | None, typer.Option(metavar="RIG", help="one, two, three or corners.")
-    ] = None,
+    game: Games = None,
+    rig: Rigs = None,
     traced: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Read the traced sample tables below this folder."),
@@ -97,15 +100,11 @@ def read(
 
 @app.command()
 def calibrate(
-    scenes: Annotated[int, typer.Option(metavar="N", help="Scenes of each game and rig.")] = 2,
-    family: Annotated[str, typer.Option(metavar="FAMILY", help="tune or check.")] = "check",
+    scenes: Scenes = 2,
+    family: Family = "check",
     seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
-    game: Annotated[
-        list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
-    ] = None,
-    rig: Annotated[
-        list[str] | None, typer.Option(metavar="RIG", help="one, two, three or corners.")
-    ] = None,
+    game: Games = None,
+    rig: Rigs = None,
     traced: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Traced sample tables, calibrated as well."),
@@ -133,11 +132,9 @@ def calibrate(
 @app.command()
 def bumps(
     scenes: Annotated[int, typer.Option(metavar="N", help="Scenes of each game.")] = 1,
-    family: Annotated[str, typer.Option(metavar="FAMILY", help="tune or check.")] = "check",
+    family: Family = "check",
     seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
-    game: Annotated[
-        list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
-    ] = None,
+    game: Games = None,
 ) -> None:
     """Bumped cameras noticed and found again, and how far they are off."""
     from rules.registry import GAMES
@@ -197,9 +194,7 @@ def watch(
     games: Annotated[int, typer.Option(metavar="N", help="Games of each kind.", min=0)] = 2,
     turns: Annotated[int, typer.Option(metavar="N", help="Turns a game.", min=1)] = 25,
     seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same games.")] = 1,
-    game: Annotated[
-        list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
-    ] = None,
+    game: Games = None,
     turned: Annotated[
         bool, typer.Option("--turned", help="Let players turn TURRIS's felt and CUBE's board.")
     ] = False,
