@@ -12,15 +12,13 @@ from calibration.camera import Camera
 from calibration.cv import upright
 from rules.errors import KiebitzError
 from rules.stacks import Stacks
-from service.follower import CameraView, Feed, Picture, Seen, SourceKind
-from vision.follow import Follower
+from service.follower import CameraView, Feed, Picture, SourceKind
+from service.onlooker import TICK_S, Onlooker
 from vision.frame import Frame, Source
 from vision.reader import Reader
-from vision.seen import CameraNote, Scene
 from vision.sources import LiveSource
 
 _log = logging.getLogger(__name__)
-_TICK_S = 0.5
 _PATIENCE_S = 10.0
 
 
@@ -93,6 +91,9 @@ class CameraFollower:
     def believe(self, stacks: Stacks) -> None:
         self._believed = stacks
 
+    def seconds(self) -> float:
+        return self._clock()
+
     def _run(self, feed: Feed) -> None:
         cv2.setNumThreads(1)  # one core reads; the others belong to the cameras and the page
         try:
@@ -112,45 +113,32 @@ class CameraFollower:
             return None
 
     def _follow(self, feed: Feed, reader: Reader | None) -> None:
-        follower = self._new_follower(feed, reader)
-        began, ticked = self._clock(), 0.0
+        onlooker = self._onlooker(feed, reader)
+        began, looked = self._clock(), 0.0
         while not self._stop.is_set():
             turn = time.monotonic()
             now = self._clock() - began
             frames = self._newest(now)
-            if follower is not None:
-                self._look(feed, follower, now, frames)
-            if now - ticked > _TICK_S:
-                ticked = now
-                feed.passed()
+            if onlooker is not None:
+                self._look(onlooker, now, frames)
+            if now - looked >= TICK_S:
+                looked = now
                 self._tell_changes(feed)
             if self._over is not None and self._over():
                 for eye in self._eyes.values():
                     eye.source.close()
-                began, ticked = self._clock(), 0.0
-                follower = self._new_follower(feed, reader)
+                began, looked = self._clock(), 0.0
+                onlooker = self._onlooker(feed, reader)
             self._stop.wait(max(0.002, self._pause_s - (time.monotonic() - turn)))
 
-    def _new_follower(self, feed: Feed, reader: Reader | None) -> Follower | None:
-        if reader is None:
-            return None
-        return Follower(reader, explains=feed.explains, turnable=self._turnable)
+    def _onlooker(self, feed: Feed, reader: Reader | None) -> Onlooker | None:
+        return None if reader is None else Onlooker(reader, feed, turnable=self._turnable)
 
-    def _look(
-        self, feed: Feed, follower: Follower, now: float, frames: Mapping[str, Frame]
-    ) -> None:
+    def _look(self, onlooker: Onlooker, now: float, frames: Mapping[str, Frame]) -> None:
         believed, self._believed = self._believed, None
         if believed is not None:
-            follower.believe(believed)
-        for seen in follower.see(now, frames):
-            if isinstance(seen, Scene):
-                unsure = {str(cell): odds for cell, odds in seen.unsure.items()}
-                hidden = tuple(sorted(map(str, seen.hidden)))
-                feed.observed(Seen(seen.stacks, unsure, hidden, seen.certainty))
-            elif isinstance(seen, CameraNote):
-                feed.camera(seen.camera, seen.state, seen.why)
-            else:
-                feed.turned(seen.degrees, seen.quarters)
+            onlooker.believe(believed)
+        onlooker.see(now, frames)
 
     def _newest(self, now: float) -> dict[str, Frame]:
         """The frames that came since the last call, all on this follower's clock."""

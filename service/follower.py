@@ -16,12 +16,13 @@ SourceKind = Literal["camera", "virtual-camera", "record", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One still scene: what stands where, and what is in doubt."""
+    """One still scene: what stands where, what is in doubt, and what was in scenes before it."""
 
     stacks: Stacks
     unsure: Unsure = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
     certainty: float = 1.0
+    doubted: Unsure = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,12 @@ class Feed(Protocol):
     def explains(self, stacks: Stacks) -> bool:
         """Whether such a scene would surprise nobody: then one look at it is enough."""
 
+    def expected(self) -> Sequence[Stacks]:
+        """Scenes worth looking for: what any legal turn would make of the position."""
+
+    def believed(self) -> Stacks:
+        """What should stand on the table by all that is known of the game."""
+
     def camera(self, camera: str, state: str, say: str) -> None:
         """Something happened to a camera."""
 
@@ -82,3 +89,6 @@ class TableFollower(Protocol):
 
     def believe(self, stacks: Stacks) -> None:
         """The players have said what really stands there."""
+
+    def seconds(self) -> float:
+        """The time at the table, from any beginning; a play may wait for its pictures."""

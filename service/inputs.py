@@ -72,16 +72,19 @@ def effective(inputs: Iterable[Input]) -> Iterator[Input]:
 def understood(observed: Input, misread: dict[str, Misread]) -> Input:
     """An observation through the corrections; those that no longer fit are dropped from them."""
     stacks = dict(observed.body["stacks"])
-    unsure = dict(observed.body.get("unsure", {}))
+    doubts: Json = {
+        key: dict(observed.body[key]) for key in ("unsure", "doubted") if key in observed.body
+    }
     for cell, known in list(misread.items()):
         real = known.understand(stacks.get(cell, ""))
         if real is None:
             del misread[cell]
             continue
-        unsure.pop(cell, None)
+        for doubt in doubts.values():
+            doubt.pop(cell, None)
         if real:
             stacks[cell] = real
         else:
             stacks.pop(cell, None)
-    body = {**observed.body, "stacks": stacks, "unsure": unsure}
+    body = {**observed.body, "stacks": stacks, **doubts}
     return Input(observed.seq, observed.t, observed.what, body)

@@ -38,9 +38,9 @@ def _told(referee: Referee, one: Input) -> list[Event]:  # noqa: C901, PLR0911  
     body: Mapping[str, Any] = one.body
     match one.what:
         case "observed":
-            unsure = {Cell.parse(name): odds for name, odds in body.get("unsure", {}).items()}
+            unsure, doubted = _doubt(body, "unsure"), _doubt(body, "doubted")
             hidden = [Cell.parse(name) for name in body.get("hidden", ())]
-            return referee.observe(one.t, Stacks.of(body["stacks"]), unsure, hidden)
+            return referee.observe(one.t, Stacks.of(body["stacks"]), unsure, hidden, doubted)
         case "tick":
             return referee.tick(one.t)
         case "start":
@@ -59,6 +59,10 @@ def _told(referee: Referee, one: Input) -> list[Event]:  # noqa: C901, PLR0911  
             return referee.pass_turn(one.t, body["player"])
         case "correct":  # reaches back through the log: service.inputs
             return []
+
+
+def _doubt(body: Mapping[str, Any], key: str) -> dict[Cell, Any]:
+    return {Cell.parse(name): odds for name, odds in body.get(key, {}).items()}
 
 
 def _settled(one: Input) -> Json:

@@ -11,6 +11,7 @@ from rules.referee import Referee
 from rules.sentences import sentence
 from service.colour_words import Names, names_of
 from service.judging import NOBODY, named
+from service.onlooker import TICK_S
 from service.table_eyes import table_reader
 from service.table_folder import read_table
 from vision.follow import Follower
@@ -18,8 +19,6 @@ from vision.frame import Frame
 from vision.reader import Reader
 from vision.seen import CameraNote, Scene, Seen, Turned
 from vision.virtual.scene import Kind
-
-TICK_S = 0.5  # how often the referee is told that time has passed
 
 
 class Pipeline:

@@ -1,6 +1,7 @@
 """Follows a written game instead of a table: no camera, and the page says so."""
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -43,6 +44,9 @@ class RecordFollower:
 
     def believe(self, stacks: Stacks) -> None:
         """A record knows what stands there; nobody can tell it otherwise."""
+
+    def seconds(self) -> float:
+        return time.monotonic()
 
     def _run(self, feed: Feed) -> None:
         while not self._stop.is_set():

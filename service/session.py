@@ -48,7 +48,7 @@ class GameSession:
         self._store = store
         self._clock = clock
         kept = store.session(session)
-        self._created = kept.created
+        self._began = kept.created  # by this clock, the session was opened then
         given = {p["id"]: p.get("name") or "" for p in kept.setup.get("players", ())}
         players = {player: given.get(player, "") for player in game.players}
         colours = {**game.spec.colours, **kept.setup.get("colours", {})}
@@ -75,18 +75,26 @@ class GameSession:
     @property
     def t(self) -> float:
         """Seconds since the session was opened."""
-        return round(max(self._clock() - self._created, self.state.t), 3)
+        return round(max(self._clock() - self._began, self.state.t), 3)
+
+    def keep_time(self, clock: Clock) -> None:
+        """Let time go on by another clock, as it passes for whoever follows the table."""
+        with self._lock:
+            self._began = clock() - self.t
+            self._clock = clock
 
     # What is put in
 
     def observed(self, seen: Seen) -> None:
         """A still scene; the same one again tells nothing new and is not kept."""
-        body = {
+        body: Json = {
             "stacks": seen.stacks.to_json(),
             "unsure": {cell: dict(choices) for cell, choices in seen.unsure.items()},
             "hidden": list(seen.hidden),
             "certainty": round(seen.certainty, 4),
         }
+        if seen.doubted:
+            body["doubted"] = {cell: dict(choices) for cell, choices in seen.doubted.items()}
         with self._lock:
             last = self._last_observed()
             if last is not None and {**last.body, "certainty": 0} == {**body, "certainty": 0}:
@@ -323,6 +331,17 @@ class GameSession:
             read = Input(0, 0.0, "observed", {"stacks": stacks.to_json()})
             meant = understood(read, dict(self._misread))
             return self._referee.explains(Stacks.of(meant.body["stacks"]))
+
+    def expected(self) -> Sequence[Stacks]:
+        """Scenes worth looking for: what any legal turn would make of the position."""
+        with self._lock:
+            return self._referee.expected()
+
+    @property
+    def believed(self) -> Stacks:
+        """What should stand on the table, be it legal or not."""
+        with self._lock:
+            return self._referee.believed
 
 
 def _still_misread(inputs: Sequence[Input]) -> dict[str, Misread]:

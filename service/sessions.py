@@ -3,6 +3,7 @@
 import secrets
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -61,6 +62,12 @@ class TableFeed:
 
     def explains(self, stacks: Stacks) -> bool:
         return self.session.explains(stacks)
+
+    def expected(self) -> Sequence[Stacks]:
+        return self.session.expected()
+
+    def believed(self) -> Stacks:
+        return self.session.believed
 
     def camera(self, camera: str, state: str, say: str) -> None:
         self.session.notice(camera_event(camera, state, say))
@@ -121,6 +128,7 @@ class Sessions:
         self.unfeed(session)
         table.follower = follower
         self.show(session)
+        table.session.keep_time(follower.seconds)
         follower.start(TableFeed(table.session))
         table.session.channel.restart()  # other cameras, or the same ones calibrated
         return table
@@ -131,6 +139,7 @@ class Sessions:
         follower, table.follower = table.follower, None
         if follower is not None:
             follower.stop()
+            table.session.keep_time(time.time)
             table.session.channel.restart()  # the page must know that nobody looks any more
 
     def current(self) -> str | None:

@@ -11,13 +11,13 @@ import typer
 from calibration import colour_store, store
 from calibration.camera import Floats
 from calibration.cv import Image, read_image, upright, write_image
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, NotFound
 from calibration.known_pose import parse_corners
 from calibration.lens import calibrate_lens
 from calibration.lens_board import DEFAULT_BOARD, LensBoard
-from calibration.pose import find_pose
+from calibration.pose import FoundPose, find_pose
 from calibration.scene import CameraPlace
-from calibration.store import LensRecord
+from calibration.store import CameraRecord, LensRecord
 from rules.errors import UnknownName
 from service.camera_pictures import camera_pictures
 from service.commands.calibrate_colours import colours
@@ -84,6 +84,9 @@ def pose(
     occupied: Annotated[
         bool, typer.Option("--occupied", help="Pieces may stand on the board.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Store doubtful places over ones without doubt, too.")
+    ] = False,
     show: Annotated[
         Path | None, typer.Option(metavar="OUT.png", help="Draw what was found into a picture.")
     ] = None,
@@ -91,6 +94,7 @@ def pose(
     """Find where each camera stands, from one picture of the empty table.
 
     By printed markers, else by the board's own lines, frame or outline, else by --corners.
+    A doubtful place never takes that of one without doubt, unless --force is given.
     """
     table = read_table(folder)
     given = dict(_corners(word) for word in corners or [])
@@ -99,9 +103,10 @@ def pose(
     if strangers:
         raise CalibrationError(f"corners are given for {strangers[0]!r}, but no picture of it")
     calibration = store.read(folder)
-    failed = []
+    failed: list[CalibrationError] = []
     drawn = []
     frames = []
+    changed = False
     for name, image in images.items():
         try:
             with progress(f"{name}: looking for the board") as say:
@@ -118,22 +123,39 @@ def pose(
             failed.append(error)
             sys.stderr.write(f"{name}: {error}\n")
             continue
+        drawn.append(found.drawn(image))
+        stored = calibration.cameras.get(name)
+        if stored is not None and found.doubts and not (stored.doubts or force or name in given):
+            failed.append(_kept(stored, found))
+            sys.stderr.write(f"{name}: {failed[-1]}\n")
+            continue
         record = found.record(date=_now(), source=_source(pictures, name))
         calibration = calibration.with_camera(name, record)
+        changed = True
         if not occupied:
             colour_store.save_empty(folder, name, image)
         print(f"{name}: {found.verdict}")
-        drawn.append(found.drawn(image))
         if found.frame_mm is not None and not found.doubts:
             frames.append(found.frame_mm)
     if frames:
         calibration = calibration.with_frame(np.mean(frames, axis=0).tolist())
-    if drawn:
+    if changed:
         store.write(folder, calibration)
     if show is not None and drawn:
         _show(show, drawn)
     if failed:
         raise typer.Exit(failed[0].exit_code)
+
+
+def _kept(stored: CameraRecord, found: FoundPose) -> NotFound:
+    """Why a place that was known stays what it was."""
+    word = stored.verdict.partition(":")[0]
+    since = f" of {stored.date[:16].replace('T', ' ')}" if stored.date else ""
+    return NotFound(
+        f"what is stored ({word}{since}) was kept, for this picture tells only a doubtful place: "
+        f"{'; '.join(found.doubts)}; take another picture of the empty table (is it this camera's, "
+        "this table's, light and free of hands?), or store it all the same with --force"
+    )
 
 
 def _corners(word: str) -> tuple[str, Floats]:

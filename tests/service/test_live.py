@@ -52,6 +52,9 @@ class Webcam:
     def believe(self, stacks: Stacks) -> None:
         self.believed = stacks
 
+    def seconds(self) -> float:
+        return time.monotonic()
+
     def show(self, number: int, grey: int) -> None:
         """The next picture."""
         self.newest = Picture(number, np.full((48, 64, 3), grey, dtype=np.uint8))

@@ -351,6 +351,45 @@ class TestCorrecting:
         assert session.state.asks == []
         assert "answered" in [event["event"] for event in events(store)]
 
+    def test_an_early_doubt_explains_a_later_scene(
+        self, session: GameSession, store: Store, reopened: Callable[[], GameSession]
+    ) -> None:
+        """What was misread before is corrected and nobody is blamed; so does the log after it."""
+        see(session)
+        see(session, d4="B")
+        see(session, d4="B", d5="Y")
+        doubted = {"d5": {"Y": 0.7, "": 0.3}, "f6": {"": 0.7, "Y": 0.3}}
+
+        session.observed(Seen(Stacks.of({"d4": "B", "f6": "Y", "f7": "B"}), doubted=doubted))
+
+        assert all(legal for _, _, legal in moves(session))
+        told = [event["cells"] for event in events(store) if event["event"] == "corrected"]
+        assert told == [["f6"]]
+        assert reopened().state.confirmed == {"d4": "B", "f6": "Y", "f7": "B"}
+
+    def test_corrected_cells_are_in_doubt_no_more(self) -> None:
+        """What the players have said is not found back to something else."""
+        doubt = {"d4": {"B": 0.6, "": 0.4}, "e5": {"": 0.8, "Y": 0.2}}
+        body = {"stacks": {"d4": "B"}, "unsure": doubt, "doubted": doubt}
+        inputs = [
+            Input(1, 0.0, "observed", body),
+            Input(2, 1.0, "correct", {"cells": {"d4": "Y"}, "since": 1}),
+        ]
+
+        (understood,) = effective(inputs)
+
+        rest = {"e5": {"": 0.8, "Y": 0.2}}
+        assert understood.body == {"stacks": {"d4": "Y"}, "unsure": rest, "doubted": rest}
+
+    def test_time_goes_on_when_somebody_else_keeps_it(self, session: GameSession) -> None:
+        """A play that waits for its pictures makes nobody impatient, and no time is lost."""
+        before, slow = session.t, Clock()
+
+        slow.now = 5.0
+        session.keep_time(slow)
+
+        assert before < session.t <= before + 3
+
 
 class TestRestoring:
     """Somebody knocked the tower over."""

@@ -1,6 +1,7 @@
 """`kiebitz watch`: a recording in, the contract's events out."""
 
 import json
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,19 @@ import pytest
 from rules.events import Event
 from service import cli
 from service.bench.followed import compare
+from service.onlooker import Onlooker
+from service.pipeline import table_pipeline
+from service.session import GameSession
+from service.sessions import TableFeed
+from service.setup_json import game_of
+from service.store import Store
+from service.table_eyes import table_reader
+from service.table_folder import read_table
+from service.tables import setup_of
+from service.watching import open_cameras, wanted_sources
 from tests.service.virtual_tables import calibrated_folder, virtual_table
+from vision.frame import Recorded
+from vision.pairing import moments
 
 SCRIPT = """game = kewbz
 size = 8
@@ -70,6 +83,56 @@ def test_the_same_recording_gives_the_same_bytes(
     first = watched(folder, capfd, "--record", str(again))
 
     assert watched(folder, capfd, str(again)) == first
+
+
+def heard(session: GameSession) -> list[dict[str, Any]]:
+    """Everything that a session will tell from now on."""
+    told: list[dict[str, Any]] = []
+    session.listeners.append(told.append)
+    return told
+
+
+def scenes(told: list[dict[str, Any]]) -> list[object]:
+    """What stood there, one scene after another; a session keeps none that is as before."""
+    stood = (event["stacks"] for event in told if event["event"] == "settled")
+    return [stacks for stacks, _ in groupby(stood)]
+
+
+def without_page_words(told: Any) -> Any:
+    """What was told, without what only the page needs: other languages, and whose turn it is."""
+    if isinstance(told, list):
+        return [without_page_words(one) for one in told]
+    if isinstance(told, dict):
+        more = ("says", "next", "may_pass")
+        return {key: without_page_words(one) for key, one in told.items() if key not in more}
+    return told
+
+
+@pytest.mark.slow
+def test_the_page_is_told_the_same(played: tuple[Path, tuple[Event, ...]]) -> None:
+    """A live session hears of the same pictures what `watch` prints, word by word and in time."""
+    folder, _ = played
+    table = read_table(folder)
+    now = [0.0]
+    store = Store(None)
+    setup = setup_of(table, str(folder))
+    store.open_session("s", setup, created=0.0)
+    session = GameSession("s", game_of(setup), store, lambda: now[0])
+    events = heard(session)
+    onlooker = Onlooker(table_reader(folder), TableFeed(session))
+    pipeline = table_pipeline(folder)
+    printed: list[Event] = []
+    sources = open_cameras(wanted_sources([], table.scene.cameras), table.scene.cameras, folder)
+
+    for t, frames in moments([s for s in sources.values() if isinstance(s, Recorded)]):
+        now[0] = t
+        onlooker.see(t, frames)
+        printed += pipeline.see(t, frames)
+
+    wanted = [{"event": e.event, "t": round(e.t, 3), **e.data} for e in printed]
+    told = [without_page_words(event) for event in events if event["event"] != "settled"]
+    assert told == [event for event in wanted if event["event"] != "settled"]
+    assert scenes(events) == scenes(wanted)
 
 
 @pytest.mark.slow

@@ -71,6 +71,9 @@ class Quiet:
     def believe(self, stacks: Stacks) -> None:
         """Whatever the players say is true."""
 
+    def seconds(self) -> float:
+        return time.monotonic()
+
 
 @dataclass
 class Site:
