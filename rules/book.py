@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rules.events import Event, outcome_event, owed_event, turn_event
@@ -131,6 +131,26 @@ class Book:
         else:
             self.n -= 1
         return [Event("taken-back", t, {"n": opened.n})]
+
+    def take_back_kept(self, t: float, stacks: Stacks) -> list[Event]:
+        """Illegal turns were kept, but now stands what stood before them; else nothing is told."""
+        kept: list[int] = []
+        for i in range(len(self.done) - 1, -1, -1):
+            if self.done[i].legal:
+                return []
+            if not self.done[i].kept:
+                continue  # it was taken back before
+            kept.append(i)
+            if self.done[i].before[0].stacks == stacks:
+                break
+        else:
+            return []
+        events = self.take_back(t)
+        for i in kept:
+            self.belief = self.done[i].before
+            self.done[i] = replace(self.done[i], kept=False)
+            events.append(Event("taken-back", t, {"n": self.done[i].n}))
+        return events
 
     def take_back_done(self, t: float) -> list[Event]:
         """The last finished turn is undone; nothing where there is none."""

@@ -85,7 +85,12 @@ class Referee:
 
     def expected(self) -> tuple[Stacks, ...]:
         """Scenes worth looking for: what any legal turn would make of the position."""
-        return tuple(after.stacks for after in self.game.successors(self.position))
+        opened = self._book.open
+        positions = [self.position]
+        if opened is not None and not opened.legal:  # it may be kept
+            positions += self._book.after(opened)[:1]
+        found = (after.stacks for where in positions for after in self.game.successors(where))
+        return tuple(dict.fromkeys(found))
 
     def explains(self, stacks: Stacks) -> bool:
         """Whether this scene would surprise nobody: nothing changed, or what a player may do."""
@@ -253,9 +258,12 @@ class Referee:
             return book.take_back(t) if stacks == self.confirmed else []
         looks, fresh = self._explained(t, stacks)
         if not looks:
+            if events := self._book.take_back_kept(t, stacks):
+                self._disorder = self._asked = None
+                return events
             return [] if self._in_disorder(t, stacks) else self._illegal(t, stacks)
         self._disorder = self._asked = None
-        events: list[Event] = []
+        events = []
         for i, seen in enumerate(looks):
             if i or fresh:
                 events += book.close(t)

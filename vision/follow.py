@@ -5,7 +5,7 @@ doubt: one reading is enough for what the game expects, anything else must be re
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -25,6 +25,7 @@ from vision.whereabouts import Whereabouts
 MOST_WEAK = 3  # units whose colours are inferred at once
 MOST_PIECES = 3  # that a single turn puts down or takes away, be it legal or not
 MOST_CHOICES = 64  # scenes that doubt may stand between before nobody tries them one by one
+OVERLAP = 0.6  # of the cells that two turns change, if one may be taken for the other
 MOST_MISREAD = 3  # cells in which a scene that surprises may have been misread at once
 
 
@@ -65,11 +66,14 @@ class Follower:
         self._expected = expected
         self._explains = explains
         self.settings = settings or FollowSettings()
+        self._extents = [extent for piece in reader.kit for extent in piece.shape.extents]
+        self._heights = {extent.height for extent in self._extents}
         self._believed: Stacks | None = None
         self._read_at = -np.inf
         self._hand = False
         self._readings: list[Reading] = []
-        self._told: Scene | None = None
+        self._told: Scene | None = None  # since something moved last
+        self._last: Scene | None = None  # the last one that was told
         self._begun = False  # whether the game has explained a scene yet
         # What else could stand on a cell by what was read since it was last seen to change.
         self._doubted: dict[Cell, dict[str, float]] = {}
@@ -135,8 +139,15 @@ class Follower:
         fresh = self._where.fresh(t)
         if not fresh:
             return None
+        if (same := self._nothing_new(t, fresh)) is not None:
+            self._read_at = t
+            return self._tell(same)
         still_s = t - self._where.moved_at
         hands = self._hands(fresh, still_s)
+        if hands and still_s < self.settings.resting_s and any(c.arm() for c in fresh.values()):
+            self._read_at, self._hand = t, True
+            self._readings = []
+            return None
         reading = self._read(t, fresh)
         if hands and not (reading.covered or reading.unsure) and self._explains(reading.stacks):
             # Tall pieces at the rim look like hands, until they are taken out of the change; hands
@@ -151,6 +162,17 @@ class Follower:
             self._readings = []
             return None
         return self._judged(t, reading, hands, still_s)
+
+    def _nothing_new(self, t: float, fresh: Mapping[str, WatchedCamera]) -> Scene | None:
+        """The last scene again where that was beyond doubt and the pictures show nothing else."""
+        last, believed = self._last, self._believed
+        if last is None or believed is None or self._readings or not self._begun:
+            return None
+        if last.unsure or last.hidden or any("?" in stack for stack in believed.values()):
+            return None
+        if not all(camera.unchanged() for camera in fresh.values()):
+            return None
+        return replace(last, t=t, stacks=believed)
 
     def _hands(
         self, fresh: Mapping[str, WatchedCamera], still_s: float, moved: Sequence[Unit] = ()
@@ -248,8 +270,7 @@ class Follower:
         """Whether more has changed than a turn moves: an accident, or something in the way."""
         if self._believed is None:
             return False
-        extents = [extent for piece in self._where.reader.kit for extent in piece.shape.extents]
-        largest = max((e.width * e.depth * e.height for e in extents), default=1)
+        largest = max((e.width * e.depth * e.height for e in self._extents), default=1)
         changed = 0
         for cell in self._believed.differing(scene.stacks):
             old, new = self._believed.get(cell, ""), scene.stacks.get(cell, "")
@@ -298,11 +319,12 @@ class Follower:
         odds = self._fine_odds(scene)
         if not odds:
             return scene
-        total = cfg.surprise + sum(odds.values())
+        surprise = cfg.surprise ** self._colours_come(scene)
+        total = surprise + sum(odds.values())
         best = max(odds, key=lambda stacks: odds[stacks])
         if odds[best] / total >= cfg.enough:
             return replace(scene, stacks=best, unsure={})
-        if 1 - cfg.surprise / total < cfg.worth_asking:
+        if 1 - surprise / total < cfg.worth_asking:
             return scene
         unsure = dict(scene.unsure)
         for stacks, odd in odds.items():
@@ -312,6 +334,12 @@ class Follower:
                 chances[other] = max(chances.get(other, 0.0), odd / total)
                 unsure[cell] = chances
         return replace(scene, unsure=unsure)
+
+    def _colours_come(self, scene: Scene) -> int:
+        """In how many colours something new stands there: hands put down one piece at a time."""
+        before = dict((self._believed or Stacks()).units())
+        new = {letter for unit, letter in scene.stacks.units() if before.get(unit) != letter}
+        return max(1, len(new - {"?"}))
 
     def _fine_odds(self, scene: Scene) -> dict[Stacks, float]:
         """Scenes that would surprise nobody, with their odds against what was read."""
@@ -329,16 +357,27 @@ class Follower:
                 stacks = Stacks({**scene.stacks, **cells})
                 if stacks == self._believed or self._explains(stacks):
                     odds[stacks] = math.prod(odd for odd, _, _ in picked)
-        # Cells that are doubtful may be misread together with others that seem sure.
-        doubtful = {cell for _, cell, _ in ranked}
-        for stacks in self._expected():
-            cells_of = scene.stacks.differing(stacks)
-            if 1 < len(cells_of) <= MOST_MISREAD and doubtful.intersection(cells_of):
-                odds.setdefault(stacks, 0.0)
+        for stacks in self._alike(scene, frozenset(cell for _, cell, _ in ranked)):
+            odds.setdefault(stacks, 0.0)
         others = [stacks for stacks in odds if len(scene.stacks.differing(stacks)) > 1]
         for stacks, weight in zip(others, self._where.reader.weigh(others), strict=True):
             odds[stacks] = max(odds[stacks], weight)
         return odds
+
+    def _alike(self, scene: Scene, doubtful: frozenset[Cell]) -> Iterator[Stacks]:
+        """Scenes of the game that may have been misread as this one, in several cells at once."""
+        for reading in self._readings[:-1]:
+            stacks = self._scene(scene.t, reading, scene.hidden).stacks
+            if stacks != scene.stacks and self._explains(stacks):
+                yield stacks
+        before = self._believed or Stacks()
+        changed = set(before.differing(scene.stacks))
+        for stacks in self._expected():
+            cells = scene.stacks.differing(stacks)
+            own = set(before.differing(stacks))
+            doubted = 1 < len(cells) <= MOST_MISREAD and not doubtful.isdisjoint(cells)
+            if doubted or len(own & changed) >= OVERLAP * max(len(own | changed), 1):
+                yield stacks
 
     def _doubts_now(self, scene: Scene) -> list[tuple[float, Cell, str]]:
         """Other stacks by the readings of this scene, with their odds; the likeliest first."""
@@ -404,7 +443,7 @@ class Follower:
                 if "?" in before:  # what nobody could see then may be seen now
                     stacks[cell] = completed(before, reading.stacks.get(cell, ""))
             elif cell in unsure:
-                unsure[cell] = with_history(unsure[cell], before)
+                unsure[cell] = with_history(unsure[cell], before, self._heights)
                 stacks[cell], chance = next(iter(unsure[cell].items()))
                 if chance >= SURE:
                     del unsure[cell]
@@ -439,7 +478,7 @@ class Follower:
 
     def _tell(self, scene: Scene) -> Scene:
         scene = replace(scene, doubted={cell: dict(of) for cell, of in self._doubted.items()})
-        self._told = scene
+        self._told = self._last = scene
         self.believe(scene.stacks)
         self._doubt()
         self._where.understood(scene.t)

@@ -4,10 +4,11 @@ Hands add and take away at the top. That a lower piece has changed its colour un
 possible, but the pictures must say so clearly.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 EXCHANGED = 0.05  # how often the top is exchanged, against being added to or taken from
 REBUILT = 0.02  # how often a stack is rebuilt from below
+TWICE = 0.3  # how often several pieces come onto one stack at once, against one
 
 
 def common(old: str, new: str) -> int:
@@ -41,11 +42,18 @@ def hearsay(before: str, now: str) -> list[int]:
     return [k for k in range(min(len(before), len(now) - 1)) if before[k] != now[k]]
 
 
-def with_history(choices: Mapping[str, float], before: str) -> dict[str, float]:
-    """The chances of what stands on a cell, the likeliest first, knowing what stood there."""
+def with_history(
+    choices: Mapping[str, float], before: str, heights: Collection[int] = ()
+) -> dict[str, float]:
+    """The chances of what stands on a cell, the likeliest first, knowing what stood there.
+
+    `heights` are those of single pieces; hands put down one after the other.
+    """
     weighed: dict[str, float] = {}
     for stack, chance in choices.items():
         weight = _weight(before, stack)
+        if weight == 1.0 and heights and len(stack) - len(before) > max(heights):
+            weight = TWICE
         weighed[stack] = weighed.get(stack, 0.0) + chance * weight
         if weight == REBUILT:  # more likely its buried units were misread
             remembered = as_remembered(before, stack)

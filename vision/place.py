@@ -15,7 +15,7 @@ from calibration.camera import Camera
 from rules.lattice import Board
 from rules.stacks import Stacks
 from vision.frame import ImageBGR
-from vision.play_area import PlayArea
+from vision.play_area import Mask, PlayArea
 
 _WIDTH_PX = 640
 _MOST = 260  # points to follow
@@ -24,6 +24,7 @@ _ENOUGH = 150  # fewer things to follow may all be spare pieces, which lie elsew
 _STEADY_PX = 2.0  # at 1280 pixels width: less is no bump but noise
 _STAYS_PX = 0.8  # of the small picture; if so many points stay, the camera does:
 _STAY = 0.3
+_TOGETHER = 0.4  # of the points that were found, when they have moved
 _CONTRAST = 4.5  # grey levels around a point worth following
 _LIKE = 0.85  # how alike two views of one table are while little stands on it
 _UNLIKE = 0.25  # and however much stands there, and hands with it: 0.45
@@ -66,19 +67,23 @@ class Sighting:
 class Anchor:
     """Follows the unmoving things of one camera's view."""
 
-    def __init__(self, camera: Camera, board: Board, reference: ImageBGR) -> None:
+    def __init__(
+        self, camera: Camera, board: Board, reference: ImageBGR, *, board_lies: bool = False
+    ) -> None:
+        """`board_lies`: nobody turns or shifts the board during play, so that it counts, too."""
         self.camera = camera
         self.reference = reference
         self._scale = min(1.0, _WIDTH_PX / camera.size[0])
         self._grey = _grey(reference, self._scale)
         self._gist = _gist(reference)
         area = PlayArea.of(camera, board, round(camera.size[0] * self._scale))
-        still = ~area.reach(Stacks(), board.lattice.levels)
-        mask = cv2.erode(still.astype(np.uint8) * 255, np.ones((9, 9), np.uint8))
-        mask[_spread(reference, self._scale) < _CONTRAST] = 0  # noise has corners, too
-        found: object = cv2.goodFeaturesToTrack(self._grey, _MOST, 0.01, 9, mask=mask)
-        points = np.asarray([] if found is None else found, dtype=np.float32)
-        self._points = points.reshape(-1, 1, 2)
+        around = ~area.reach(Stacks(), board.lattice.levels)
+        contrast = _spread(reference, self._scale) > _CONTRAST  # noise has corners, too
+        points = [_corners(self._grey, around, contrast)]
+        if board_lies:
+            # On a plain cloth there may be nothing else that stays where it is.
+            points.append(_corners(self._grey, area.play(Stacks()), contrast))
+        self._points = np.concatenate(points)
 
     def sight(self, image: ImageBGR) -> Sighting:
         """Where the unmoving things are in a new picture."""
@@ -100,12 +105,26 @@ class Anchor:
         if np.count_nonzero(keep) < max(_FEWEST, _STAY * len(before)):
             _, inside = cv2.findHomography(before, after, cv2.RANSAC, 1.2)
             keep = np.zeros(len(before), dtype=bool) if inside is None else inside.ravel() > 0
+            # A few things always seem to have moved alike, whatever others do.
+            if np.count_nonzero(keep) < max(_TOGETHER * len(before), 2 * staying):
+                return nothing
         if np.count_nonzero(keep) < _FEWEST:
             return nothing
         shift = float(np.median(np.linalg.norm(after - before, axis=1)[keep])) / self._scale
         shift *= 1280 / self.camera.size[0]
         agreeing = int(np.count_nonzero(keep))
         return Sighting(shift, agreeing, len(self._points), staying, alike)
+
+
+def _corners(
+    grey: NDArray[np.uint8], where: Mask, contrast: NDArray[np.bool_]
+) -> NDArray[np.float32]:
+    """Points worth following within a place, (N, 1, 2)."""
+    mask = cv2.erode(where.astype(np.uint8) * 255, np.ones((9, 9), np.uint8))
+    mask[~contrast] = 0
+    found: object = cv2.goodFeaturesToTrack(grey, _MOST, 0.01, 9, mask=mask)
+    points = np.asarray([] if found is None else found, dtype=np.float32)
+    return points.reshape(-1, 1, 2)
 
 
 def _flow(

@@ -47,7 +47,14 @@ class PlayArea:
 
     def small(self, image: ImageBGR) -> ImageBGR:
         """The picture at this scale."""
-        return np.asarray(cv2.resize(image, self.size, interpolation=cv2.INTER_AREA), np.uint8)
+        width, height = self.size
+        while image.shape[1] >= 4 * width and image.shape[1] % 2 == image.shape[0] % 2 == 0:
+            # By halves it is several times faster.
+            half = (image.shape[1] // 2, image.shape[0] // 2)
+            image = np.asarray(cv2.resize(image, half, interpolation=cv2.INTER_AREA), np.uint8)
+        return np.asarray(
+            cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), np.uint8
+        )
 
     def play(self, stacks: Stacks, above: int = 1) -> Mask:
         """Board and pieces, with room for so many more pieces on each stack."""

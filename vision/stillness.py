@@ -8,10 +8,13 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from rules.stacks import Stacks
 from vision.frame import ImageBGR
 from vision.play_area import Mask, PlayArea
+
+_EACH = 8  # pixel tells how exposure moves all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,24 +36,35 @@ class Stillness:
         self._before: ImageBGR | None = None
         self._stacks = Stacks()
         self._mask: Mask = area.play(self._stacks)
+        self._some = _some(self._mask)
 
     def believe(self, stacks: Stacks) -> None:
         """The play area grows and shrinks with what stands on the board."""
         if stacks != self._stacks:
             self._stacks = stacks
             self._mask = self._area.play(stacks)
+            self._some = _some(self._mask)
 
     def moving(self, small: ImageBGR) -> bool:
         """Whether something moved since the picture before; the first one counts as motion."""
         before, self._before = self._before, small
         if before is None:
             return True
-        changes = cv2.subtract(small, before, dtype=cv2.CV_16S)[self._mask]
-        if not changes.size:
+        changes = cv2.subtract(small, before, dtype=cv2.CV_16S)
+        some = changes.reshape(-1, 3)[self._some]
+        if not some.size:
             return False
         # Exposure and white balance move all of it alike.
-        change = np.abs(changes - np.median(changes, axis=0).astype(np.int16)).max(axis=1)
+        for colour, shift in enumerate(np.median(some, axis=0).astype(int)):
+            changes[..., colour] -= shift
+        blue, green, red = cv2.split(np.abs(changes))
+        change = cv2.max(cv2.max(blue, green), red)[self._mask]
         noise = float(np.mean(np.minimum(change, 8))) + 0.3
         limit = max(self.settings.least_change, self.settings.noise_factor * noise)
         changed = int(np.count_nonzero(change > limit))
         return changed > max(self.settings.least_px, self.settings.share * len(change))
+
+
+def _some(mask: Mask) -> NDArray[np.int64]:
+    """Enough of a mask's pixels to tell what most of them do."""
+    return np.flatnonzero(mask)[::_EACH]

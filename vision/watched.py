@@ -22,21 +22,33 @@ from vision.stillness import Stillness
 
 _KEPT = 4  # still frames that can be averaged
 _LEAST_PATCHES = 30  # of a picture; fewer may all be pieces and hands
+_ARM = 0.2  # of a hand's region; with less of it beside all pieces it may be one of them
+_SPECKS_PX = 2  # of a small picture; what comes or goes changes more
 _LEAST_PX = 6  # a unit of which less is in the picture proves nothing
 
 
 class WatchedCamera:
     """One camera of a followed table."""
 
-    def __init__(self, camera: Camera, board: Board, anchor: Anchor | None = None) -> None:
+    def __init__(
+        self,
+        camera: Camera,
+        board: Board,
+        anchor: Anchor | None = None,
+        *,
+        board_lies: bool = False,
+    ) -> None:
+        """`board_lies`: nobody turns or shifts the board during play."""
         self.area = PlayArea.of(camera, board)
         self.health = Health()
         self._camera = camera
         self._board = board
         self.anchor = anchor
+        self._board_lies = board_lies
         self._stillness = Stillness(self.area)
         self._hands = Hands(self.area)
         self._play = self.area.reach(Stacks(), above=3)
+        self._pieces = self.area.reach(Stacks(), above=board.lattice.levels)
         self._frames: deque[Frame] = deque(maxlen=_KEPT)
         self._small: ImageBGR | None = None
         self._changed: Changed | None = None
@@ -73,7 +85,8 @@ class WatchedCamera:
         """Where the view lies against the calibration's; None before anything is known of it."""
         if self.anchor is None:
             # Nobody took a picture of the empty table: the first still picture must do.
-            self.anchor = Anchor(self._camera, self._board, self._frames[-1].image)
+            image = self._frames[-1].image
+            self.anchor = Anchor(self._camera, self._board, image, board_lies=self._board_lies)
             return None
         return self.anchor.sight(self._frames[-1].image)
 
@@ -109,7 +122,7 @@ class WatchedCamera:
 
     def heir(self, camera: Camera, anchor: Anchor | None, stacks: Stacks) -> "WatchedCamera":
         """The same camera where camera or board have moved, which goes on with its frames."""
-        heir = WatchedCamera(camera, self._board, anchor)
+        heir = WatchedCamera(camera, self._board, anchor, board_lies=self._board_lies)
         heir.health = self.health
         for frame in self._frames:
             heir.take(self._t, frame)
@@ -132,6 +145,21 @@ class WatchedCamera:
             changed = Changed(changed.any & free, changed.solid & free)
         hand = self._hands.hand(changed, self._play)
         return frozenset() if hand is None else self.area.cells_in(hand, stacks)
+
+    def arm(self) -> bool:
+        """Whether something reaches in that lies where no piece on the board could be seen."""
+        changed = self._change()
+        if changed is None or (hand := self._hands.hand(changed, self._play)) is None:
+            return False
+        beside = np.count_nonzero(hand & changed.solid & ~self._pieces)
+        return bool(beside > _ARM * np.count_nonzero(hand & changed.solid))
+
+    def unchanged(self) -> bool:
+        """Whether nothing on and above the board looks other than when it was understood last."""
+        changed = self._change()
+        if changed is None:
+            return False
+        return bool(np.count_nonzero(changed.any & self._play) <= _SPECKS_PX)
 
     def reached(self) -> bool:
         """Whether something may have come over the board; a quick look that takes in shadows."""

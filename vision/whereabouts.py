@@ -53,8 +53,11 @@ class Whereabouts:
         self.settings = settings or WhereSettings()
         self.moved_at = -np.inf
         self._table = dict(reader.cameras)  # the same cameras while the board lies as calibrated
+        lies = not turnable
         self.cameras = {
-            name: WatchedCamera(eye.camera, reader.board, _anchor(eye, reader.board))
+            name: WatchedCamera(
+                eye.camera, reader.board, _anchor(eye, reader.board, lies), board_lies=lies
+            )
             for name, eye in reader.cameras.items()
         }
         self._turning = self._new_turning(Pose()) if turnable else None
@@ -282,7 +285,10 @@ class Whereabouts:
         pose = self._turning.pose if self._turning else Pose()
         if self._turning is not None:
             self._turning = self._new_turning(pose)
-        self._remake(pose, {name: Anchor(camera, self.reader.board, moved)})
+        # Things beyond the table are not where a picture moved along the table would have them.
+        seen = self.cameras[name].picture(1)
+        lies = self._turning is None
+        self._remake(pose, {name: Anchor(camera, self.reader.board, seen, board_lies=lies)})
 
     def _track(self, t: float) -> None:
         """A board that is being turned; every other frame is enough."""
@@ -295,7 +301,13 @@ class Whereabouts:
         """Whether the board lies elsewhere than when it was last seen still."""
         if self._turning is None or self._lies:
             return
+        fresh = self.fresh(t).values()
+        if any(camera.arm() for camera in fresh):
+            return  # it is looked for when the hand has gone
         self._lies = True
+        followed = self._turning.tracked != self._turning.pose
+        if not followed and all(camera.unchanged() for camera in fresh):
+            return
         images = self._newest(t)
         if self._turning.lies(images):
             return
@@ -339,5 +351,7 @@ class Whereabouts:
             self.cameras[name] = camera.heir(eyes[name].camera, anchor, self._stacks)
 
 
-def _anchor(eye: CameraEye, board: Board) -> Anchor | None:
-    return None if eye.empty is None else Anchor(eye.camera, board, eye.empty)
+def _anchor(eye: CameraEye, board: Board, lies: bool) -> Anchor | None:
+    if eye.empty is None:
+        return None
+    return Anchor(eye.camera, board, eye.empty, board_lies=lies)

@@ -111,6 +111,19 @@ def test_the_next_players_action_keeps_an_illegal_turn() -> None:
     ]
 
 
+def test_two_illegal_turns_are_taken_back_together() -> None:
+    """The first one counted as kept when the second came; both are gone, so neither was."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d4="B", d5="Y", g1="B")
+    table.see(d4="B", d5="Y", g1="B", a7="Y")
+
+    assert table.see(d4="B", d5="Y") == ["taken-back 4", "taken-back 3"]
+    assert table.see(d4="B", d5="Y", e4="B")[0].startswith("5 ")
+    assert not any(line.kept for line in table.referee.record.lines)
+
+
 def test_a_forgotten_tower_cube_is_flagged_when_the_next_player_acts() -> None:
     """Until then it is only owed."""
     table = Table()

@@ -96,7 +96,11 @@ class Room:
     def __init__(self, *fine: Stacks) -> None:
         self.reader = Told()
         self.fine = set(fine)
-        self.follower = Follower(self.reader, explains=self.fine.__contains__)  # type: ignore[arg-type]
+        self.follower = Follower(
+            self.reader,  # type: ignore[arg-type]
+            expected=lambda: tuple(self.fine),
+            explains=self.fine.__contains__,
+        )
         self.noise = itertools.cycle(NOISE)
         self.areas = {name: PlayArea.of(c, BOARD) for name, c in EYES.items()}
         self.t = 0.0
@@ -206,6 +210,21 @@ def test_nothing_is_told_while_a_hand_moves_or_rests() -> None:
     assert told == []
     room.hand = None
     assert scenes(room.wait(0.3)) == [{"b2": "B"}]
+
+
+def test_nothing_is_read_while_a_hand_passes_over_an_unchanged_table() -> None:
+    """A hand is told from pieces without reading, and what looks as before needs no reading."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    room.put(b2="B")
+    room.wait(1.0)
+    before = room.reader.calls
+    told: list[Seen] = []
+    for room.hand in (0.9, 1.0, None):
+        told += room.wait(0.7)
+
+    assert room.reader.calls == before
+    assert scenes(told)[-1] == {"b2": "B"}
 
 
 def test_a_hand_that_stays_hides_its_cells_only() -> None:
@@ -456,6 +475,17 @@ def test_doubt_in_which_a_legal_turn_lies_is_that_turn() -> None:
     room.reader.stacks = Stacks.of({"b2": "B", "c3": "Y"})
     room.reader.unsure = {Cell.parse("c3"): {"Y": 0.6, "": 0.4}}
     assert scenes(room.wait(2.0)) == [{"b2": "B"}]
+
+
+def test_a_turn_misread_in_many_cells_at_once_is_that_turn() -> None:
+    """Whole pieces are misread in all their cells; the game's own turn there is weighed."""
+    turn = dict.fromkeys(("a1", "b1", "c1"), "Y")
+    room = Room(Stacks(), Stacks.of(turn))
+    room.wait(1.0)
+    room.put(a1="B", b1="B", c1="B")
+    room.reader.odds = {Stacks.of(turn): 0.6}
+
+    assert scenes(room.wait(1.0)) == [turn]
 
 
 def test_what_is_hardly_doubted_stays_a_surprise() -> None:

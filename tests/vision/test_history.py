@@ -34,6 +34,14 @@ def test_an_honest_doubt_stays_one() -> None:
     assert with_history({"YB": 0.5, "YY": 0.5}, "Y") == {"YB": 0.5, "YY": 0.5}
 
 
+def test_one_piece_more_is_likelier_than_two() -> None:
+    """Hands put down one piece at a time, but a single one may be as high as two."""
+    choices = {"BBB": 0.52, "BB": 0.48}
+
+    assert next(iter(with_history(choices, "B", {1}))) == "BB"
+    assert next(iter(with_history(choices, "B", {1, 2}))) == "BBB"
+
+
 def test_only_covered_units_are_hearsay() -> None:
     """The top is seen; units below it that differ from before are not to be trusted."""
     assert hearsay("BB", "YBBB") == [0]

@@ -120,3 +120,35 @@ def test_spare_pieces_that_moved_do_not_make_another_table() -> None:
 
     assert sighting.staying > 1
     assert not sighting.strange
+
+
+def printed(seen: Camera, spare: Sequence[tuple[int, int]]) -> ImageBGR:
+    """A board with printed cells on a plain cloth, and spare pieces beside it."""
+    image = np.full((SIZE[1], SIZE[0], 3), (120, 70, 40), dtype=np.uint8)
+    for x in range(4):
+        for y in range(4):
+            cell = [
+                (x * 22 + dx, y * 22 + dy, 0.0) for dx, dy in ((2, 2), (19, 2), (19, 19), (2, 19))
+            ]
+            px = np.round(16 * seen.project(np.array(cell))).astype(np.int32)
+            cv2.fillPoly(image, [px], (130, 175, 205), cv2.LINE_AA, 4)
+    for x, y in spare:
+        cv2.rectangle(image, (x, y), (x + 22, y + 18), (40, 190, 220), -1)
+    return image
+
+
+SPARE = [(20 + 47 * i, 12 + 9 * (i % 3)) for i in range(13)]
+ELSEWHERE = [(31 + 45 * i, 330 - 11 * (i % 4)) for i in range(13)]
+
+
+def test_a_board_that_nobody_turns_tells_where_the_camera_stands() -> None:
+    """All spare pieces lie elsewhere by now; the board's own lines are followed."""
+    anchor = Anchor(CAMERA, BOARD, printed(CAMERA, SPARE), board_lies=True)
+    after = bumped(CAMERA, (0.3, 0.5, -0.4))
+
+    stays = anchor.sight(printed(CAMERA, ELSEWHERE))
+    moved = anchor.sight(printed(after, ELSEWHERE))
+    assert stays.known
+    assert stays.steady
+    assert moved.known
+    assert not moved.steady
