@@ -1,13 +1,14 @@
 """The pose from what the board itself shows: its lattice, its frame, its outline."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from calibration.camera import Camera, Floats
-from calibration.cell_fit import BORDER, CellFit, fit_cells
+from calibration.cell_fit import BORDER, LIKE, CellFit, fit_cells, inside, likeness_of, sides_in
+from calibration.cell_sides import common_look
 from calibration.contour_search import contour_rectangles
 from calibration.grid_pose import (
     Say,
@@ -30,9 +31,11 @@ from calibration.outline_pose import (
     taking_turns,
 )
 from calibration.quads import clock_of, hours_apart
+from calibration.rectify import scale_on_board
 from calibration.segments import Segments, find_segments
 from calibration.solve import SizePrior, Solution, solve, together
-from rules.lattice import Board
+from rules.cells import Cell
+from rules.lattice import Board, Lattice
 
 _MARGIN_ERROR_MM = 2.0  # margins are "never needed to be exact"
 _LEAST_MERIT, _SURE_MERIT = 0.22, 0.42
@@ -45,6 +48,11 @@ _RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another plac
 _RIVAL_OUTLINE = "another rectangle in the picture could be the board as well"
 _RIVAL_FRAME = "its edges could also be read otherwise: inner edges as outer ones, or other lines"
 _AGREE_PX = 0.35
+_LINES_PX = 1.2
+_POINTS_MM = 1.25  # cards are cut by hand, and pushed against the board
+_LYING = 2  # cells unlike all others; a single one may have a picture printed on it
+_MOST_HALVED = 13  # columns
+_HALVED = 0.7  # as many lines through the middles of cells as borders look like borders
 _OUTSIDE = 0.03  # of the picture
 _GOES_ON = 0.6  # of the sides of a row beside the cells look like theirs
 _HOURS = 2.0  # so far nobody errs who looks at the clock
@@ -60,6 +68,7 @@ class BoardPose:
     doubts: tuple[str, ...]
     frame_mm: tuple[float, float] | None = None  # height and width, where a frame was fitted
     astray: bool = False  # whether the doubts are that something else than the board was found
+    lying: tuple[Cell, ...] = ()  # cells on which something seems to lie
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +118,12 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
         return Looked(_by_edges(edges, sight, board), tuple(tried))
     tried.append(_tried_edges(edges, what))
     return Looked(None, tuple(tried))
+
+
+def doubts_of_place(solution: Solution, sight: Sight, board: Board) -> tuple[str, ...]:
+    """Reasons to doubt a pose by points whose places are known."""
+    scale = scale_on_board(solution.camera, centre_of(board))
+    return tuple(_doubts(solution, sight, board, _POINTS_MM * scale))
 
 
 def settle_on_board(camera: Camera, sight: Sight, board: Board) -> BoardPose | None:
@@ -207,7 +222,37 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
     solution = fit.solution
     if _narrow(board):
         solution = _with_outline(fit, sight, board)
-    return BoardPose(solution, "grid", tuple(doubts), astray=astray)
+    if _halved(fit.solution.camera, sight, board):
+        astray = True
+        doubts.append(
+            "each cell that table.toml counts seems to be several; run `kiebitz table measure`"
+        )
+    lying: tuple[Cell, ...] = ()
+    others = 1 - len(fit.unlike) / (board.lattice.columns * board.lattice.ranks)
+    if len(fit.unlike) >= _LYING and fit.seen > _SURE_SEEN * others:
+        lying = tuple(sorted(Cell(*place) for place in fit.unlike))
+    return BoardPose(solution, "grid", tuple(doubts), astray=astray, lying=lying)
+
+
+def _halved(camera: Camera, sight: Sight, board: Board) -> bool:
+    """Whether lines like the borders of the cells run through the middles of the cells, too."""
+    old = board.lattice
+    if min(old.columns, old.ranks) == 1 or old.columns > _MOST_HALVED:
+        return False
+    # Cells keep their millimetres: the same view of a board twice as large, from twice as far.
+    fine = Lattice(2 * old.columns, 2 * old.ranks, old.levels, old.pitch_mm, old.unit_mm)
+    far = replace(camera, translation_mm=2 * camera.translation_mm)
+    both = replace(board, lattice=fine)
+    sides = sides_in(far, sight.lab, both)
+    sides = sides.part(inside(sides, both))
+    beyond = np.where(sides.outward > 0.5, sides.cells + 1, sides.cells)
+    line = (beyond * np.abs(sides.outward)).sum(axis=1)
+    middles = np.asarray(line % 2 == 1)
+    if middles.sum() < 8 or middles.all():
+        return False
+    like = likeness_of(sides, common_look(sides.part(~middles)))
+    alike = like > LIKE
+    return float(alike[middles].mean()) > _HALVED * max(float(alike[~middles].mean()), _SOME_SEEN)
 
 
 def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
@@ -254,7 +299,9 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
     return BoardPose(best.solution, "frame", tuple(doubts), frame, astray)
 
 
-def _doubts(solution: Solution, sight: Sight, board: Board) -> list[str]:
+def _doubts(
+    solution: Solution, sight: Sight, board: Board, most_px: float = _LINES_PX
+) -> list[str]:
     """Reasons to doubt any pose."""
     doubts = []
     if _wrong_hour(solution, sight, board):
@@ -269,8 +316,8 @@ def _doubts(solution: Solution, sight: Sight, board: Board) -> list[str]:
         corners > np.array([width, height]) * (1 + _OUTSIDE)
     ).any():
         doubts.append("a part of the board is out of the picture")
-    if solution.rms_px > 1.2:
-        doubts.append(f"lines are {solution.rms_px:.1f} px beside where they should be")
+    if solution.rms_px > most_px:
+        doubts.append(f"what was found lies {solution.rms_px:.1f} px beside where it should be")
     return doubts
 
 

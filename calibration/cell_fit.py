@@ -15,7 +15,7 @@ _USUAL_DEPTH_MM = (0.7, 1.2)  # of hollows that nobody measured, many are painte
 _WALL_MM = 0.7  # how far a wall shifts what is seen of a side
 BORDER = 0.02  # of the pitch: by how much the outermost line may lie beside its place
 _SURE = 0.5  # a side that correlates less with the common look says nothing
-_SEEN = 0.55  # from this likeness on a side counts as seen
+LIKE = 0.55  # from this likeness on a side counts as seen
 _NEARLY_ALL, _GOES_ON, _BEYOND_COST = 0.8, 0.4, 0.2
 _GIVE_UP_AFTER, _HOPELESS = 1, 0.08  # rounds, merit
 _COARSE = 12  # elements of a top view a pitch, for a first look
@@ -148,6 +148,7 @@ class CellFit:
     seen: float  # part of the cells' sides that show it
     beyond: float  # the same of the row or column of places beside the lattice that shows most
     evidence: Evidence
+    unlike: tuple[tuple[int, int], ...] = ()  # file and rank of cells none of whose sides is seen
 
     @property
     def merit(self) -> float:
@@ -227,10 +228,20 @@ def _told(
         inside=float(np.median(own)),
         outside=float(np.median(around)) if around.size else 0.0,
         covered=len(own) / (4 * board.lattice.columns * board.lattice.ranks),
-        seen=float((own > _SEEN).mean()),
+        seen=float((own > LIKE).mean()),
         beyond=_beyond(sides, likeness, board),
         evidence=evidence,
+        unlike=_unlike(sides.cells[within], own),
     )
+
+
+def _unlike(cells: Floats, likeness: Floats) -> tuple[tuple[int, int], ...]:
+    """Cells of which at least three sides are in view and none looks like the others' sides."""
+    places, which = np.unique(cells.astype(int), axis=0, return_inverse=True)
+    which = which.ravel()
+    count = np.bincount(which)
+    alike = np.bincount(which, weights=likeness > LIKE)
+    return tuple((int(f), int(r)) for f, r in places[(count >= 3) & (alike == 0)])
 
 
 def likeness_of(sides: Sides, look: CommonLook) -> Floats:
@@ -251,7 +262,7 @@ def _beyond(sides: Sides, likeness: Floats, board: Board) -> float:
         # Their side towards the lattice is the lattice's own border.
         row &= ~(sides.outward == -np.array(out)).all(axis=1)
         if row.sum() >= 3:
-            shares.append(float((likeness[row] > _SEEN).mean()))
+            shares.append(float((likeness[row] > LIKE).mean()))
     return max(shares, default=0.0)
 
 
@@ -261,7 +272,7 @@ def _best_shift(sides: Sides, likeness: Floats, board: Board) -> tuple[int, int]
     # Pieces hide sides of cells, but nothing makes sides where there are none: a side that is
     # not seen says little. Out of the picture is as good as not seen: boards are shown whole.
     whole = 4 * board.lattice.columns * board.lattice.ranks
-    speaks = np.where(likeness > _SEEN, _SIDE_SEEN, _SIDE_MISSING)
+    speaks = np.where(likeness > LIKE, _SIDE_SEEN, _SIDE_MISSING)
     best, most = (0, 0), -np.inf
     for dx, dy in sorted(_SHIFTS, key=lambda s: abs(s[0]) + abs(s[1])):
         cells = sides.cells - (dx, dy)

@@ -27,7 +27,7 @@ from calibration.colour_space import (
 )
 from calibration.cv import Image
 from calibration.obstacles import frame_boxes
-from rules.cells import Unit
+from rules.cells import Cell, Unit
 from rules.colours import look
 from rules.lattice import Board, Lattice
 from rules.stacks import Stacks
@@ -45,8 +45,11 @@ class ColourView:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class Sample:
+    """One face of a known piece as one camera sees it, free of the local light."""
+
     camera: int
+    cell: Cell
     letter: int
     face: int
     mean: Floats32
@@ -78,13 +81,7 @@ def fit_colours(
     """
     letters = tuple(names)
     lights = [_board_light(view, board) for view in views]
-    samples: list[_Sample] = []
-    if stacks:
-        for number, view in enumerate(views):
-            if view.picture is not None:
-                samples += _face_samples(
-                    number, view, view.picture, board, lights[number], stacks, letters
-                )
+    samples = known_samples(views, board, stacks or Stacks(), letters, lights)
     looks = np.array([of_look(look(names[letter])) for letter in letters])
     means, doubt = _solve(samples, looks, [_brightness(view) for view in views])
     found: list[CameraColours] = []
@@ -94,6 +91,22 @@ def fit_colours(
         )
         found.append(CameraColours(letters, mean, spread, seen, lights[number]))
     return tuple(found)
+
+
+def known_samples(
+    views: Sequence[ColourView],
+    board: Board,
+    stacks: Stacks,
+    letters: Sequence[str],
+    lights: Sequence[Floats32],
+) -> list[Sample]:
+    """The faces of known pieces that any camera sees; `lights` as in `CameraColours`."""
+    samples: list[Sample] = []
+    for number, view in enumerate(views):
+        if view.picture is not None and stacks:
+            light = lights[number]
+            samples += _face_samples(number, view, view.picture, board, light, stacks, letters)
+    return samples
 
 
 def board_points(board: Board, step_mm: float) -> Floats:
@@ -148,7 +161,7 @@ def _face_samples(
     light: Floats32,
     stacks: Stacks,
     letters: Sequence[str],
-) -> list[_Sample]:
+) -> list[Sample]:
     smooth = smoothed(picture)
     change = np.zeros(3, dtype=np.float32)
     if view.empty is not None and view.empty.shape == picture.shape:
@@ -156,7 +169,7 @@ def _face_samples(
     units = [(unit, letter) for unit, letter in stacks.units() if letter in letters]
     boxes = np.array([board.lattice.box_mm(unit) for unit, _ in stacks.units()])
     boxes = np.concatenate([boxes, frame_boxes(board)])
-    found: list[_Sample] = []
+    found: list[Sample] = []
     for unit, letter in units:
         for face in range(len(FACES)):
             points = visible_points(view.camera, board.lattice, unit, face, boxes)
@@ -174,7 +187,8 @@ def _face_samples(
             # A sliver of a face is blurred into what lies beside it.
             thick = _thickness(view.camera.project(points))
             worth = int(inside.sum() / (1 + (8.0 / max(thick, 1.0)) ** 2)) + 1
-            found.append(_Sample(number, letters.index(letter), face, mean, spread, worth))
+            letter_number = letters.index(letter)
+            found.append(Sample(number, unit.cell, letter_number, face, mean, spread, worth))
     return found
 
 
@@ -217,7 +231,7 @@ def _thickness(px: Floats) -> float:
 
 
 def _solve(
-    samples: Sequence[_Sample], looks: Floats32, brightness: Sequence[float]
+    samples: Sequence[Sample], looks: Floats32, brightness: Sequence[float]
 ) -> tuple[Floats, Floats]:
     """Mean (V, C, F, 3) and doubt (V, C, F, 2) of the sum, from the samples and the priors."""
     views, many, faces = len(brightness), len(looks), len(FACES)
@@ -261,7 +275,7 @@ def _solve(
 
 
 def _settle(
-    samples: Sequence[_Sample], predicted: Floats, doubt: Floats
+    samples: Sequence[Sample], predicted: Floats, doubt: Floats
 ) -> tuple[Floats32, Floats32, NDArray[np.bool_]]:
     """One camera's means, spreads and what was seen: measured where seen, predicted elsewhere."""
     many = len(predicted)

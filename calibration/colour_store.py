@@ -1,6 +1,6 @@
 """Where colours are kept: in calibration.json, with the pictures of the empty table beside it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,13 +30,26 @@ def load_empty(folder: Path, camera: str) -> Image | None:
 
 
 def with_colours(
-    calibration: Calibration, colours: Mapping[str, CameraColours], *, date: str, source: str
+    calibration: Calibration,
+    colours: Mapping[str, CameraColours],
+    *,
+    date: str,
+    source: str,
+    doubts: Sequence[str] = (),
 ) -> Calibration:
     """The calibration with the colours of these cameras; those of others stay."""
     kept: dict[str, Any] = dict((calibration.colours or {}).get("cameras", {}))
     kept.update({name: found.to_json() for name, found in colours.items()})
     data = {"version": VERSION, "date": date, "source": source, "cameras": kept}
+    if doubts:
+        data["doubts"] = list(doubts)
     return replace(calibration, colours=data)
+
+
+def trusted(calibration: Calibration) -> bool:
+    """Whether colours are stored that were told without doubt."""
+    data = calibration.colours
+    return bool(data) and isinstance(data, dict) and not data.get("doubts")
 
 
 def colours_of(calibration: Calibration, camera: str) -> CameraColours | None:

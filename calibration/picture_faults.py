@@ -16,13 +16,19 @@ def picture_faults(image: cv.Image) -> tuple[str, ...]:
     """Each fault with what to do about it; none where the picture is as it should be."""
     grey = cv.grey(image)
     faults = []
-    if np.percentile(grey, 99) < _DARK or np.median(grey) < _DIM:
+    if is_dark(image):
         faults.append("the picture is very dark: switch on a lamp, or take the cover off the lens")
     elif (grey >= _CLIPPED).mean() > _MUCH:
         faults.append("the picture is overexposed: turn lamps away or the camera's exposure down")
     if blur_of(grey) > _BLUR:
         faults.append("the picture is blurred: focus the camera, clean its lens, hold it still")
     return tuple(faults)
+
+
+def is_dark(image: cv.Image) -> bool:
+    """Whether hardly anything of a picture is lit."""
+    grey = cv.grey(image)
+    return bool(np.percentile(grey, 99) < _DARK or np.median(grey) < _DIM)
 
 
 def blur_of(grey: NDArray[np.uint8]) -> float:

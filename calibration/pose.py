@@ -7,23 +7,28 @@ import cv2
 import numpy as np
 
 from calibration import cv
-from calibration.board_pose import BoardPose, apart_mm, look_for_board, settle_on_board
+from calibration.board_pose import (
+    BoardPose,
+    apart_mm,
+    doubts_of_place,
+    look_for_board,
+    settle_on_board,
+)
 from calibration.camera import Camera, Floats, Lens
 from calibration.errors import NotFound
 from calibration.grid_pose import Say, Sight
 from calibration.known_pose import corner_places_mm, from_corners, from_markers
-from calibration.picture_faults import picture_faults
+from calibration.picture_faults import is_dark, picture_faults
 from calibration.pose_quality import expected_errors, heights_of, in_words
 from calibration.rectify import lab_of
 from calibration.scene import CameraPlace, Scene
 from calibration.solve import FOCAL_GUESS, LensDoubt, Solution
 from calibration.store import CameraRecord, LensRecord
+from rules.cells import Cell
 
 Method = Literal["markers", "grid", "frame", "corners"]
-_HOPELESS = 0.6  # pitches at 100 mm height: pieces would be read on other cells
 _LINES_REACH = 0.5  # pitches; lines farther away from a pose by points are not the same board's
-
-
+_MOST_NAMED = 6  # cells
 HOPELESS_MM = 30.0  # on the board; more than a cube is no pose at all
 
 
@@ -93,17 +98,17 @@ def find_pose(
     """
     size = (image.shape[1], image.shape[0])
     lens, doubt = lens_for(size, measured)
-    known = measured is not None
     sight = Sight(lab_of(image), lens, doubt, place.clock)
+    asked = _Asked(scene, known=measured is not None, occupied=occupied, dark=is_dark(image))
     if corners_px is not None:
         given = from_corners(corners_px, scene.board, lens, doubt)
-        return _settled(given, "corners", sight, scene, known=known)
+        return asked.settled(given, "corners", sight)
     tried = []
     if scene.markers:
         say("markers")
         try:
             by_markers = from_markers(image, scene.markers, lens, doubt)
-            return _settled(by_markers, "markers", sight, scene, known=known)
+            return asked.settled(by_markers, "markers", sight)
         except NotFound as error:
             tried.append(f"markers: {error}")
     looked = look_for_board(sight, scene.board, say)
@@ -112,7 +117,7 @@ def find_pose(
         tried.append(f"{looked.pose.method}: refused, {'; '.join(looked.pose.doubts)}")
     elif looked.pose is not None:
         try:
-            return _by_board(looked.pose, scene, known=known)
+            return asked.by_board(looked.pose)
         except NotFound as error:
             tried.append(str(error))
     faults = "; ".join(picture_faults(image))
@@ -125,23 +130,68 @@ def find_pose(
     )
 
 
-def _by_board(found: BoardPose, scene: Scene, *, known: bool) -> FoundPose:
-    return _told(found.solution, found.method, scene, known, found.doubts, frame_mm=found.frame_mm)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a pose is found for, and what is wrong with its picture whatever is found in it."""
 
+    scene: Scene
+    known: bool  # whether the lens was measured
+    occupied: bool
+    dark: bool
 
-def _settled(
-    rough: Solution, method: Method, sight: Sight, scene: Scene, *, known: bool
-) -> FoundPose:
-    """A pose by points; the board's own lines, where seen, decide the last millimetres."""
-    board = scene.board
-    lines = settle_on_board(rough.camera, sight, board)
-    if lines is None:
-        return _told(rough, method, scene, known)
-    apart = apart_mm(rough.camera, lines.solution.camera, board)
-    if apart > _LINES_REACH * board.lattice.pitch_mm:
-        doubt = f"the {method} and the board's own lines are {apart:.0f} mm apart"
-        return _told(rough, method, scene, known, (doubt,))
-    return _told(lines.solution, method, scene, known, lines.doubts)
+    def settled(self, rough: Solution, method: Method, sight: Sight) -> FoundPose:
+        """A pose by points; the board's own lines, where seen, decide the last millimetres."""
+        board = self.scene.board
+        doubts = doubts_of_place(rough, sight, board)
+        lines = settle_on_board(rough.camera, sight, board)
+        if lines is None:
+            return self._told(rough, method, doubts)
+        apart = apart_mm(rough.camera, lines.solution.camera, board)
+        if apart > _LINES_REACH * board.lattice.pitch_mm:
+            doubt = f"the {method} and the board's own lines are {apart:.0f} mm apart"
+            return self._told(rough, method, (*doubts, doubt))
+        return self._told(lines.solution, method, lines.doubts, lying=lines.lying)
+
+    def by_board(self, found: BoardPose) -> FoundPose:
+        """A pose by what the board itself shows."""
+        return self._told(
+            found.solution, found.method, found.doubts, lying=found.lying, frame_mm=found.frame_mm
+        )
+
+    def _told(
+        self,
+        solution: Solution,
+        method: Method,
+        doubts: tuple[str, ...] = (),
+        *,
+        lying: tuple[Cell, ...] = (),
+        frame_mm: tuple[float, float] | None = None,
+    ) -> FoundPose:
+        errors = expected_errors(solution, self.scene.board, heights_of(self.scene.board))
+        if errors["0"] > HOPELESS_MM:
+            raise NotFound(
+                f"the {method} are too small or too flat in the picture to tell where the camera "
+                f"is (expected error {errors['0']:.0f} mm on the board); come nearer or look from "
+                "higher"
+            )
+        if lying and not self.occupied:
+            cells = " ".join(str(cell) for cell in lying[:_MOST_NAMED])
+            more = " ..." if len(lying) > _MOST_NAMED else ""
+            doubts = (*doubts, f"something seems to lie on the board ({cells}{more})")
+        if self.dark:
+            doubts = (*doubts, "the picture is very dark")
+        words = in_words(errors, method, solution.rms_px, lens_known=self.known, doubts=doubts)
+        return FoundPose(
+            camera=solution.camera,
+            method=method,
+            rms_px=solution.rms_px,
+            error_mm=errors,
+            verdict=words,
+            lens_method="measured" if self.known else "assumed",
+            board_mm=corner_places_mm(self.scene.board),
+            doubts=doubts,
+            frame_mm=frame_mm,
+        )
 
 
 def lens_for(size: tuple[int, int], measured: LensRecord | None) -> tuple[Lens, LensDoubt]:
@@ -150,32 +200,3 @@ def lens_for(size: tuple[int, int], measured: LensRecord | None) -> tuple[Lens, 
         return Lens.simple(size, FOCAL_GUESS * size[0]), LensDoubt.unknown()
     lens = Camera.of(measured.lens, np.eye(3), np.array([0.0, 0.0, 1.0])).scaled(size).lens
     return lens, LensDoubt.measured(measured.focal_error)
-
-
-def _told(
-    solution: Solution,
-    method: Method,
-    scene: Scene,
-    known: bool,
-    doubts: tuple[str, ...] = (),
-    *,
-    frame_mm: tuple[float, float] | None = None,
-) -> FoundPose:
-    errors = expected_errors(solution, scene.board, heights_of(scene.board))
-    if errors["0"] > HOPELESS_MM:
-        raise NotFound(
-            f"the {method} are too small or too flat in the picture to tell where the camera is "
-            f"(expected error {errors['0']:.0f} mm on the board); come nearer or look from higher"
-        )
-    words = in_words(errors, method, solution.rms_px, lens_known=known, doubts=doubts)
-    return FoundPose(
-        camera=solution.camera,
-        method=method,
-        rms_px=solution.rms_px,
-        error_mm=errors,
-        verdict=words,
-        lens_method="measured" if known else "assumed",
-        board_mm=corner_places_mm(scene.board),
-        doubts=doubts,
-        frame_mm=frame_mm,
-    )

@@ -119,6 +119,7 @@ def in_words(
     *,
     lens_known: bool,
     doubts: Sequence[str] = (),
+    advice: str = "a lens calibration or the colour picture makes heights certain",
 ) -> str:
     """The verdict that people read; one that is doubted never begins like a good one."""
     worst = error_mm.get("100", max(error_mm.values()))
@@ -131,5 +132,5 @@ def in_words(
     errors = ", ".join(f"{mm:.1f} mm at {height} mm height" for height, mm in error_mm.items())
     text = f"{word}: found {by}, {rms_px:.1f} px off on average; expected error {errors}"
     if not lens_known and worst > GOOD_MM:
-        text += "; a lens calibration or the colour picture makes heights certain"
+        text += f"; {advice}"
     return text

@@ -54,6 +54,12 @@ class CameraRecord:
     history: tuple[PastPose, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict)  # whatever else a method needs to keep
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Reasons why this may be another place altogether; none for a pose that is trusted."""
+        told = tuple(str(doubt) for doubt in self.more.get("doubts", ()))
+        return told or (("it was told as doubtful",) if self.verdict.startswith("DOUBT") else ())
+
     def moved_to(self, camera: Camera, *, until: str, why: str) -> "CameraRecord":
         """The same camera in a new place; the old one goes to the history."""
         past = PastPose(self.camera.rotation, self.camera.translation_mm, until, why)

@@ -40,8 +40,14 @@ def steadied(
         if not refined.changed or record.lens_method not in _UNSURE_LENS:
             continue
         errors = with_board(refined.error_mm, record.error_mm.get("0", 0.0), board)
-        doubts = [str(doubt) for doubt in record.more.get("doubts", ())]
-        words = in_words(errors, record.method, record.rms_px, lens_known=False, doubts=doubts)
+        words = in_words(
+            errors,
+            record.method,
+            record.rms_px,
+            lens_known=False,
+            doubts=record.doubts,
+            advice="a lens calibration would tell heights more exactly",
+        )
         calibration = calibration.with_camera(
             name,
             replace(

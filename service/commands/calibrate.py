@@ -1,6 +1,7 @@
 """`kiebitz calibrate`: measures lenses, camera places and colours, and says how well it went."""
 
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -10,19 +11,25 @@ import typer
 
 from calibration import colour_store, store
 from calibration.camera import Floats
+from calibration.colour_fit import ColourView
 from calibration.cv import Image, read_image, upright, write_image
 from calibration.errors import CalibrationError, NotFound
+from calibration.grid_pose import board_corners
 from calibration.known_pose import parse_corners
 from calibration.lens import calibrate_lens
 from calibration.lens_board import DEFAULT_BOARD, LensBoard
 from calibration.pose import FoundPose, find_pose
 from calibration.scene import CameraPlace
 from calibration.store import CameraRecord, LensRecord
+from calibration.told_stacks import changed_cells
 from rules.errors import UnknownName
+from rules.lattice import Board
 from service.camera_pictures import camera_pictures
 from service.commands.calibrate_colours import colours
 from service.progress import progress
 from service.table_folder import read_table
+
+_STAYED_PX = 4.0  # a camera that moved less still sees every cell where it was
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -97,17 +104,15 @@ def pose(
     A doubtful place never takes that of one without doubt, unless --force is given.
     """
     table = read_table(folder)
-    given = dict(_corners(word) for word in corners or [])
     images = camera_pictures(pictures, table.scene.cameras, folder)
-    strangers = sorted(set(given) - set(images))
-    if strangers:
-        raise CalibrationError(f"corners are given for {strangers[0]!r}, but no picture of it")
+    given = _given(corners or [], images)
     calibration = store.read(folder)
-    failed: list[CalibrationError] = []
+    failed = []
     drawn = []
     frames = []
     changed = False
     for name, image in images.items():
+        stored = None if force or name in given else calibration.cameras.get(name)
         try:
             with progress(f"{name}: looking for the board") as say:
                 found = find_pose(
@@ -119,15 +124,14 @@ def pose(
                     occupied=occupied,
                     say=say,
                 )
+            drawn.append(found.drawn(image))
+            _check_better(found, stored)
+            if not occupied:
+                empty = colour_store.load_empty(folder, name)
+                _check_empty(image, empty, found, stored, table.scene.board)
         except CalibrationError as error:
             failed.append(error)
             sys.stderr.write(f"{name}: {error}\n")
-            continue
-        drawn.append(found.drawn(image))
-        stored = calibration.cameras.get(name)
-        if stored is not None and found.doubts and not (stored.doubts or force or name in given):
-            failed.append(_kept(stored, found))
-            sys.stderr.write(f"{name}: {failed[-1]}\n")
             continue
         record = found.record(date=_now(), source=_source(pictures, name))
         calibration = calibration.with_camera(name, record)
@@ -147,15 +151,54 @@ def pose(
         raise typer.Exit(failed[0].exit_code)
 
 
-def _kept(stored: CameraRecord, found: FoundPose) -> NotFound:
-    """Why a place that was known stays what it was."""
+def _check_better(found: FoundPose, stored: CameraRecord | None) -> None:
+    """Raises NotFound where a doubtful place would take that of one without doubt."""
+    if stored is not None and found.doubts and not stored.doubts:
+        raise NotFound(
+            f"{_kept(stored)}, for this picture tells only a doubtful place: "
+            f"{'; '.join(found.doubts)}; take another picture of the empty table (is it this "
+            "camera's, this table's, well lit and free of hands?), or store it all the same with "
+            "--force"
+        )
+
+
+def _check_empty(
+    image: Image,
+    empty: Image | None,
+    found: FoundPose,
+    stored: CameraRecord | None,
+    board: Board,
+) -> None:
+    """Raises NotFound where the camera stayed, but something has come onto the empty board."""
+    if stored is None or empty is None or found.camera.size != stored.camera.size:
+        return
+    corners = board_corners(board)
+    off = found.camera.project(corners) - stored.camera.project(corners)
+    if not np.abs(off).max() < _STAYED_PX:
+        return
+    new = changed_cells(ColourView(found.camera, image, empty), board)
+    if new:
+        cells = " ".join(map(str, new[:6])) + (" ..." if len(new) > 6 else "")
+        raise NotFound(
+            f"{_kept(stored)}, for the board does not look as it did when it was empty then "
+            f"({cells}); take everything off it and another picture, or, if it is empty now, store "
+            "it with --force"
+        )
+
+
+def _kept(stored: CameraRecord) -> str:
     word = stored.verdict.partition(":")[0]
     since = f" of {stored.date[:16].replace('T', ' ')}" if stored.date else ""
-    return NotFound(
-        f"what is stored ({word}{since}) was kept, for this picture tells only a doubtful place: "
-        f"{'; '.join(found.doubts)}; take another picture of the empty table (is it this camera's, "
-        "this table's, light and free of hands?), or store it all the same with --force"
-    )
+    return f"what is stored ({word}{since}) was kept"
+
+
+def _given(words: list[str], images: Mapping[str, Image]) -> dict[str, Floats]:
+    """The four corners that were given for some cameras; raises CalibrationError."""
+    given = dict(_corners(word) for word in words)
+    strangers = sorted(set(given) - set(images))
+    if strangers:
+        raise CalibrationError(f"corners are given for {strangers[0]!r}, but no picture of it")
+    return given
 
 
 def _corners(word: str) -> tuple[str, Floats]:

@@ -15,6 +15,7 @@ from calibration.colour_quality import ColourVerdict, judge_colours
 from calibration.cv import Image
 from calibration.errors import NotFound
 from calibration.scene import CameraPlace
+from calibration.told_stacks import ToldCheck, check_told
 from rules.errors import SetupError
 from service.camera_pictures import camera_pictures, showing, take_settled_picture
 from service.camera_settings import keep_settings
@@ -33,6 +34,9 @@ def colours(
     stacks: Annotated[
         str, typer.Option(metavar="JSON", help="What stands there: JSON text or a file.")
     ],
+    force: Annotated[
+        bool, typer.Option("--force", help="Store doubtful colours over ones without doubt, too.")
+    ] = False,
 ) -> None:
     """Learn the colours from one picture a camera with known pieces on known cells."""
     table = read_table(folder)
@@ -52,23 +56,30 @@ def colours(
     images = showing(camera_pictures(pictures, table.scene.cameras, folder, settled))
     images = with_pose(images, calibration, folder)
     empties = {name: _empty(folder, name, image.shape) for name, image in images.items()}
-    calibration, told = steadied(calibration, images, empties, board, known)
-    views = {
-        name: ColourView(
-            calibration.camera(name).scaled((image.shape[1], image.shape[0])),
-            image,
-            empties[name],
-        )
-        for name, image in images.items()
-    }
+    check = check_told(list(_views(images, empties, calibration).values()), board, known)
+    if check.rather is not None and not force:
+        raise NotFound(_contradicted(check, folder))
+    told: Mapping[str, str] = {}
+    if check.fits:  # other stacks than those that stand there would tell wrong heights
+        calibration, told = steadied(calibration, images, empties, board, known)
+    views = _views(images, empties, calibration)
     fitted = fit_colours(list(views.values()), board, names, known)
-    verdict = judge_colours(list(views.values()), fitted, board, known)
-    if verdict.hopeless:
+    verdict = judge_colours(list(views.values()), fitted, board, known, names)
+    if not verdict.seen or (verdict.hopeless and not force):
         raise NotFound(_not_seen(verdict, folder))
+    if verdict.doubts and colour_store.trusted(calibration) and not force:
+        raise NotFound(
+            f"the colours that are stored were kept, for this picture tells only doubtful ones: "
+            f"{'; '.join(verdict.doubts)}; take another picture, check --stacks, or store them all "
+            "the same with --force"
+        )
     found = dict(zip(views, fitted, strict=True))
     now = datetime.now(UTC).astimezone().isoformat(timespec="seconds")
     source = ", ".join(word.partition("=")[2] or word for word in pictures)
-    store.write(folder, colour_store.with_colours(calibration, found, date=now, source=source))
+    stored = colour_store.with_colours(
+        calibration, found, date=now, source=source, doubts=verdict.doubts
+    )
+    store.write(folder, stored)
     keep_settings(folder, locked)
     for sentence in told.values():
         print(sentence)
@@ -86,10 +97,32 @@ def _empty(folder: Path, name: str, shape: tuple[int, ...]) -> Image | None:
     return empty if empty is not None and empty.shape == shape else None
 
 
+def _views(
+    images: Mapping[str, Image], empties: Mapping[str, Image | None], calibration: store.Calibration
+) -> dict[str, ColourView]:
+    return {
+        name: ColourView(
+            calibration.camera(name).scaled((image.shape[1], image.shape[0])), image, empties[name]
+        )
+        for name, image in images.items()
+    }
+
+
+def _contradicted(check: ToldCheck, folder: Path) -> str:
+    """Where the pieces stand instead of where they were told to stand."""
+    return (
+        "no colours were learned, for the picture contradicts --stacks: "
+        f"{'; '.join(check.doubts)}; "
+        "say where the pieces stand, or put them where you say, and check with "
+        f"`kiebitz calibrate pose {folder} CAM=IMAGE --show out.png` that a1 is where you think; "
+        "--force believes --stacks all the same"
+    )
+
+
 def _not_seen(verdict: ColourVerdict, folder: Path) -> str:
     """Why nothing was learned, and what to try."""
-    if verdict.nothing_stands:
-        cells = ", ".join(str(cell) for cell in verdict.nothing_stands[:6])
+    if verdict.told.absent:
+        cells = ", ".join(str(cell) for cell in verdict.told.absent[:6])
         what = f"nothing new is seen on {cells}: this looks like the empty table"
     else:
         what = "no face of the pieces is seen by any camera"

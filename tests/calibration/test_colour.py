@@ -163,7 +163,7 @@ def seen(stacks: Stacks, *, exposure: float = 1.0, said: Stacks | None = None) -
     picture = scenes.draw(camera, [wood, *cubes], -5.0, light)
     view = ColourView(camera, picture, scenes.draw(camera, [wood], -5.0, light, seed=1))
     known = said or stacks
-    return judge_colours([view], fit_colours([view], BOARD, NAMES, known), BOARD, known)
+    return judge_colours([view], fit_colours([view], BOARD, NAMES, known), BOARD, known, NAMES)
 
 
 class TestVerdict:
@@ -184,14 +184,14 @@ class TestVerdict:
         verdict = seen(Stacks(), said=self.STANDING)
 
         assert verdict.hopeless
-        assert len(verdict.nothing_stands) == 3
+        assert len(verdict.told.absent) == 3
 
     def test_a_missing_stack_is_named(self) -> None:
         """One stack that is not there is told with its cell."""
         verdict = seen(self.STANDING, said=Stacks.of({"b2": "B", "g7": "Y", "b7": "BY", "e4": "Y"}))
 
         assert not verdict.hopeless
-        assert [str(cell) for cell in verdict.nothing_stands] == ["e4"]
+        assert [str(cell) for cell in verdict.told.absent] == ["e4"]
         assert any("e4" in doubt for doubt in verdict.doubts)
 
     def test_a_colour_that_was_not_shown_is_only_guessed(self) -> None:
@@ -211,3 +211,51 @@ class TestVerdict:
         verdict = seen(self.STANDING, exposure=exposure)
 
         assert verdict.hopeless or any(word in doubt for doubt in verdict.doubts)
+
+    @pytest.mark.parametrize(
+        ("said", "what"),
+        [
+            pytest.param({"b2": "B", "g7": "Y", "b7": "B"}, "more than was told", id="too low"),
+            pytest.param({"b2": "BB", "g7": "Y", "b7": "BY"}, "less than was told", id="too high"),
+            pytest.param({"b2": "B", "b7": "BY"}, "was not told is seen on g7", id="untold"),
+            pytest.param({"b2": "B", "g6": "Y", "b7": "BY"}, "g7", id="beside its cell"),
+        ],
+    )
+    def test_stacks_that_are_not_those_told_are_named(
+        self, said: dict[str, str], what: str
+    ) -> None:
+        """Too many pieces, too few, and those on another cell contradict the picture."""
+        verdict = seen(self.STANDING, said=Stacks.of(said))
+
+        assert any(what in doubt for doubt in verdict.doubts)
+
+    @pytest.mark.parametrize(
+        ("said", "how"),
+        [
+            pytest.param({"a2": "B", "f7": "Y", "a7": "BY"}, "one cell to the right", id="shifted"),
+            pytest.param({"g7": "B", "b2": "Y", "g2": "BY"}, "turned by half", id="turned"),
+        ],
+    )
+    def test_where_all_would_fit_is_told(self, said: dict[str, str], how: str) -> None:
+        """Who counts from the wrong line or corner is told by how much."""
+        verdict = seen(self.STANDING, said=Stacks.of(said))
+
+        assert verdict.told.rather is not None
+        assert verdict.told.rather.how == how
+
+    def test_swapped_colours_are_noticed(self) -> None:
+        """Blue that looks yellow, and yellow that looks blue, were told the wrong way round."""
+        said = {"b2": "Y", "g7": "B", "b7": "YB"}
+
+        verdict = seen(self.STANDING, said=Stacks.of(said))
+
+        assert verdict.swapped == (("B", "Y"),)
+
+    def test_a_piece_unlike_its_own_colour_is_noticed(self) -> None:
+        """One blue cube told as yellow looks like the other blue ones."""
+        standing = Stacks.of({"b2": "B", "g7": "Y", "b7": "B", "g2": "Y"})
+        said = Stacks.of({"b2": "B", "g7": "Y", "b7": "Y", "g2": "Y"})
+
+        verdict = seen(standing, said=said)
+
+        assert [(str(cell), told, like) for cell, told, like in verdict.odd] == [("b7", "Y", "B")]

@@ -1,0 +1,272 @@
+"""Whether a picture shows the stacks that were told: on these cells, so high, and no others.
+
+Known pieces change what the empty table looks like, all over their silhouettes and hardly anywhere
+else. Told on a wrong cell, or too high, their silhouettes hold a part of the table that is as it
+was, and what they changed remains unexplained beside them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.camera import Camera
+from calibration.colour_fit import ColourView, exposure_change
+from calibration.colour_space import gains_of, light_of, log_colours, of_light, smoothed
+from calibration.cv import Image
+from rules.cells import Cell
+from rules.lattice import Board
+from rules.stacks import Stacks
+
+Heights = Mapping[Cell, int]
+Mask = NDArray[np.bool_]
+
+_WIDTH = 640  # pictures are compared at this width
+_NEW_BRIGHT, _NEW_HUE = 0.45, 0.14  # a pixel that shows something new
+_SHADOW = 0.5  # what only became darker may be a shadow as well
+_WHOLE, _ABSENT = 0.85, 0.6  # of a silhouette: less is not this stack, is no stack at all
+_LEAST_PX = 30
+_STRANGE, _FREE = 0.9, 0.45  # of a cube's silhouette: new, and not hidden by what was told
+_MOST_NEW = 0.5  # of the cells: more is another light, or another table
+_TOP_GONE, _TOP_PX = 0.5, 60  # of what the topmost piece alone shows
+_BETTER = 0.03  # by how much another arrangement must explain the picture better
+_MOST_NAMED = 8
+_FARTHEST = 2  # cells by which whole arrangements are shifted
+_STEPS = {
+    (1, 0): "to the right",
+    (-1, 0): "to the left",
+    (0, 1): "farther back",
+    (0, -1): "nearer to the front",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """Where the told stacks would fit the picture better, and how that differs from the told."""
+
+    cells: tuple[Cell, ...]
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToldCheck:
+    """How the told stacks fit the pictures; shares are of their silhouettes, in the worst view."""
+
+    shares: Mapping[Cell, float] = field(default_factory=dict)
+    lower: tuple[Cell, ...] = ()  # where the topmost piece of the told is not there
+    higher: tuple[Cell, ...] = ()  # where something stands on what was told
+    strange: tuple[Cell, ...] = ()  # cells where something stands that was not told
+    rather: Arrangement | None = None
+
+    @property
+    def absent(self) -> tuple[Cell, ...]:
+        """Where nothing stands that could be what was told."""
+        return tuple(sorted(cell for cell, share in self.shares.items() if share < _ABSENT))
+
+    @property
+    def partly(self) -> tuple[Cell, ...]:
+        """Where something stands, but less than was told, or beside its cell."""
+        some = {c for c, share in self.shares.items() if _ABSENT <= share < _WHOLE}
+        return tuple(sorted(some | set(self.lower) - set(self.absent)))
+
+    @property
+    def doubts(self) -> list[str]:
+        """What contradicts the told stacks, in words."""
+        found = []
+        for cells, what in (
+            (self.absent, "nothing is seen to stand on"),
+            (self.partly, "less than was told is seen on"),
+            (self.higher, "more than was told is seen on"),
+            (self.strange, "something that was not told is seen on"),
+        ):
+            if cells:
+                found.append(f"{what} {' '.join(str(cell) for cell in cells[:_MOST_NAMED])}")
+        if self.rather is not None:
+            there = " ".join(str(cell) for cell in sorted(self.rather.cells)[:_MOST_NAMED])
+            found.append(f"all would fit better {self.rather.how} ({there})")
+        return found
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing contradicts what was told."""
+        return not (self.absent or self.partly or self.higher or self.strange)
+
+
+def check_told(views: Sequence[ColourView], board: Board, stacks: Stacks) -> ToldCheck:
+    """Compares the pictures with those of the empty table; nothing is told without these."""
+    heights = {cell: stacks.height(cell) for cell in stacks}
+    highest = max(heights.values(), default=1)
+    sights = [s for view in views if (s := _Sight.of(view, board, highest)) is not None]
+    if not sights:
+        return ToldCheck()
+    shares = {
+        cell: min(seen)
+        for cell, levels in heights.items()
+        if (seen := [x for s in sights if (x := s.share(cell, levels)) is not None])
+    }
+    lower: list[Cell] = []
+    higher: list[Cell] = []
+    strange: list[Cell] = []
+    for cell in _cells(board):
+        levels = heights.get(cell, 0)
+        seen = [x for s in sights if (x := s.unexplained(cell, levels + 1, heights)) is not None]
+        if seen and min(seen) > _STRANGE:
+            (higher if levels else strange).append(cell)
+        tops = [x for s in sights if levels > 1 and (x := s.top(cell, heights)) is not None]
+        if tops and min(tops) < _TOP_GONE:
+            lower.append(cell)
+    told = ToldCheck(shares, tuple(lower), tuple(higher), tuple(strange))
+    return told if told.fits else replace(told, rather=_rather(sights, board, heights))
+
+
+def changed_cells(view: ColourView, board: Board) -> tuple[Cell, ...]:
+    """Cells of which something new is seen, if most of the board is as it was."""
+    sight = _Sight.of(view, board, 1)
+    if sight is None:
+        return ()
+    cells = list(_cells(board))
+    new = [c for c in cells if (sight.unexplained(c, 1, {}) or 0.0) > _STRANGE]
+    return tuple(new) if len(new) < _MOST_NEW * len(cells) else ()
+
+
+def _rather(sights: Sequence["_Sight"], board: Board, heights: Heights) -> Arrangement | None:
+    """The same stacks shifted, turned or mirrored, where that explains the pictures better."""
+    best, found = _worth(sights, heights) + _BETTER, None
+    for other, how in _arrangements(board, heights):
+        worth = _worth(sights, other)
+        if worth > best:
+            best, found = worth, Arrangement(tuple(other), how)
+    return found
+
+
+def _worth(sights: Sequence["_Sight"], heights: Heights) -> float:
+    return float(np.mean([sight.agreement(heights) for sight in sights]))
+
+
+def _arrangements(board: Board, heights: Heights) -> Iterator[tuple[Heights, str]]:
+    """All stacks moved alike by some cells, then as by a turned or mirrored board."""
+    right, back = board.lattice.columns - 1, board.lattice.ranks - 1
+    span = range(-_FARTHEST, _FARTHEST + 1)
+    for dx, dy in ((x, y) for x in span for y in span if x or y):
+        moved = {Cell(c.file + dx, c.rank + dy): n for c, n in heights.items()}
+        if all(0 <= c.file <= right and 0 <= c.rank <= back for c in moved):
+            yield moved, " and ".join(_steps(dx, dy))
+    yield {Cell(right - c.file, back - c.rank): n for c, n in heights.items()}, "turned by half"
+    if right == back:
+        left = {Cell(right - c.rank, c.file): n for c, n in heights.items()}
+        yield left, "turned by a quarter"
+        yield {Cell(c.rank, right - c.file): n for c, n in heights.items()}, "turned by a quarter"
+    yield {Cell(right - c.file, c.rank): n for c, n in heights.items()}, "mirrored"
+    yield {Cell(c.file, back - c.rank): n for c, n in heights.items()}, "mirrored"
+
+
+def _steps(dx: int, dy: int) -> list[str]:
+    """`one cell to the right`, for each direction."""
+    words = []
+    for x, y in ((dx, 0), (0, dy)):
+        many = abs(x) + abs(y)
+        if many:
+            way = _STEPS[int(np.sign(x)), int(np.sign(y))]
+            words.append(f"{'one cell' if many == 1 else f'{many} cells'} {way}")
+    return words
+
+
+def _cells(board: Board) -> Iterator[Cell]:
+    for file in range(board.lattice.columns):
+        for rank in range(board.lattice.ranks):
+            yield Cell(file, rank)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sight:
+    """What one camera shows: how new each pixel is, and where pieces could be seen at all."""
+
+    camera: Camera
+    board: Board
+    scale: float
+    new: NDArray[np.float32]  # 1 where something new is seen, less where it may be a shadow
+    zone: Mask
+    cache: dict[tuple[Cell, int], Mask]
+
+    @staticmethod
+    def of(view: ColourView, board: Board, highest: int) -> "_Sight | None":
+        """None where nothing can be compared."""
+        if view.picture is None or view.empty is None or view.empty.shape != view.picture.shape:
+            return None
+        scale = min(1.0, _WIDTH / view.picture.shape[1])
+        new = _newness(view.picture, view.empty, scale)
+        sight = _Sight(view.camera, board, scale, new, np.zeros(new.shape, np.bool_), {})
+        for cell in _cells(board):
+            np.logical_or(sight.zone, sight.silhouette(cell, highest), out=sight.zone)
+        return sight
+
+    def silhouette(self, cell: Cell, levels: int) -> Mask:
+        """The pixels that a stack covers, whatever stands before it."""
+        known = self.cache.get((cell, levels))
+        if known is not None:
+            return known
+        x, y = self.board.lattice.centre_mm(cell)
+        wide, deep, high = self.board.lattice.unit_mm
+        box = np.array(
+            [
+                [x + a * wide / 2, y + b * deep / 2, z]
+                for a in (-1, 1)
+                for b in (-1, 1)
+                for z in (0, levels * high)
+            ]
+        )
+        mask = np.zeros(self.new.shape, np.uint8)
+        px = (self.camera.project(box) + 0.5) * self.scale - 0.5
+        if np.isfinite(px).all():
+            outline = cv2.convexHull(px.astype(np.float32)).reshape(-1, 2)
+            cv2.fillConvexPoly(mask, np.round(outline * 16).astype(np.int32), 1, shift=4)
+        self.cache[cell, levels] = found = mask > 0
+        return found
+
+    def all_of(self, heights: Heights) -> Mask:
+        """The silhouettes of many stacks together."""
+        mask = np.zeros(self.new.shape, np.bool_)
+        for cell, levels in heights.items():
+            mask |= self.silhouette(cell, levels)
+        return mask
+
+    def share(self, cell: Cell, levels: int) -> float | None:
+        """The part of a silhouette that shows something new; None where it is out of sight."""
+        new = self.new[self.silhouette(cell, levels)]
+        return float(new.mean()) if len(new) > _LEAST_PX else None
+
+    def unexplained(self, cell: Cell, levels: int, heights: Heights) -> float | None:
+        """How new the picture is where one more piece than told would be seen; None if hidden."""
+        own = self.silhouette(cell, levels)
+        free = own & ~self.all_of(heights)
+        if free.sum() < max(_LEAST_PX, _FREE / levels * own.sum()):
+            return None
+        return float((self.new[free] > _SHADOW).mean())
+
+    def top(self, cell: Cell, heights: Heights) -> float | None:
+        """The same of what only the topmost piece of a told stack covers."""
+        below = dict(heights) | {cell: heights[cell] - 1}
+        own = self.silhouette(cell, heights[cell]) & ~self.all_of(below)
+        return float(self.new[own].mean()) if own.sum() > _TOP_PX else None
+
+    def agreement(self, heights: Heights) -> float:
+        """How alike silhouettes and what is new are: 1 where they are one (after Dice)."""
+        told = self.all_of(heights)
+        new = self.new * self.zone
+        return float(2 * new[told].sum() / (told.sum() + new.sum() + 1e-9))
+
+
+def _newness(picture: Image, empty: Image, scale: float) -> NDArray[np.float32]:
+    size = (round(picture.shape[1] * scale), round(picture.shape[0] * scale))
+    now, before = (
+        smoothed(np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8))
+        for image in (picture, empty)
+    )
+    gains = gains_of(exposure_change(picture, empty))
+    off = of_light(light_of(now) / gains) - log_colours(before)
+    hue = np.abs(off[..., 1:]).max(axis=2)
+    darker = np.where(off[..., 0] < -_NEW_BRIGHT, _SHADOW, 0.0)
+    sure = (hue > _NEW_HUE) | (off[..., 0] > _NEW_BRIGHT)
+    return np.where(sure, 1.0, darker).astype(np.float32)

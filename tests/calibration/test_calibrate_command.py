@@ -1,0 +1,106 @@
+"""`kiebitz calibrate`: what is stored stays where a new picture tells less."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.cv import read_image, write_image
+from service.cli import main
+
+TUNE = Path(__file__).resolve().parents[2] / "sample_images" / "tune" / "kewbz-one"
+Said = pytest.CaptureFixture[str]
+STACKS = json.loads((TUNE / "truth.json").read_text(encoding="utf-8"))["colours"]
+
+
+@pytest.fixture(scope="module")
+def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sample table with its camera's place and its colours."""
+    folder = tmp_path_factory.mktemp("table")
+    shutil.copy(TUNE / "table.toml", folder)
+    assert main(["calibrate", "pose", str(folder), f"camera={TUNE / 'empty.camera.jpg'}"]) == 0
+    assert colours(folder, STACKS) == 0
+    return folder
+
+
+def colours(folder: Path, stacks: dict[str, str], *more: str) -> int:
+    """Learns the colours of the sample table's colour picture; the exit code."""
+    picture = f"camera={TUNE / 'colours.camera.jpg'}"
+    return main(
+        ["calibrate", "colours", str(folder), picture, "--stacks", json.dumps(stacks), *more]
+    )
+
+
+@pytest.fixture
+def table(calibrated: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be spoilt."""
+    return Path(shutil.copytree(calibrated, tmp_path / "table"))
+
+
+def stored(folder: Path) -> tuple[bytes, bytes]:
+    """Everything that a pose writes."""
+    return (folder / "calibration.json").read_bytes(), (folder / "empty.camera.png").read_bytes()
+
+
+def dark(folder: Path) -> Path:
+    """The empty table by night."""
+    image = read_image(TUNE / "empty.camera.jpg").astype(float) * 0.2
+    write_image(folder / "dark.png", image.astype(np.uint8))
+    return folder / "dark.png"
+
+
+@pytest.mark.parametrize("what", ["dark", "pieces on it"])
+def test_a_doubtful_picture_leaves_a_good_place_alone(what: str, table: Path, capsys: Said) -> None:
+    """It is told why, and the answer of the command is no."""
+    picture = dark(table) if what == "dark" else TUNE / "colours.camera.jpg"
+    before = stored(table)
+
+    code = main(["calibrate", "pose", str(table), f"camera={picture}"])
+
+    assert code == 1
+    assert stored(table) == before
+    said = capsys.readouterr().err
+    assert "was kept" in said
+    assert "--force" in said
+
+
+def test_a_doubtful_place_is_stored_by_force(table: Path, capsys: Said) -> None:
+    """Who insists gets it, told as doubtful."""
+    before = stored(table)
+
+    code = main(["calibrate", "pose", str(table), f"camera={dark(table)}", "--force"])
+
+    assert code == 0
+    assert stored(table) != before
+    assert "DOUBTFUL" in capsys.readouterr().out
+
+
+def test_stacks_told_one_cell_aside_teach_nothing(table: Path, capsys: Said) -> None:
+    """Neither colours nor heights are taken from a picture that contradicts what was told."""
+    before = stored(table)
+    aside = {f"{chr(ord(cell[0]) + 1)}{cell[1]}": stack for cell, stack in STACKS.items()}
+
+    code = colours(table, aside)
+
+    assert code == 1
+    assert stored(table) == before
+    assert "one cell to the left" in capsys.readouterr().err
+
+
+def test_doubtful_colours_leave_good_ones_alone(table: Path, capsys: Said) -> None:
+    """One stack too few is a doubt; with --force it is stored all the same."""
+    before = stored(table)
+    fewer = dict(list(STACKS.items())[1:])
+
+    assert colours(table, fewer) == 1
+    assert stored(table) == before
+    assert "were kept" in capsys.readouterr().err
+    assert colours(table, fewer, "--force") == 0
+    assert stored(table) != before
+
+
+def test_nothing_is_advised_that_was_just_done(calibrated: Path) -> None:
+    """After the colour picture no verdict asks for the colour picture."""
+    assert "colour picture" not in (calibrated / "calibration.json").read_text(encoding="utf-8")
