@@ -22,6 +22,7 @@ from calibration.cv import write_image
 from calibration.pose_quality import GOOD_MM
 from calibration.scene import CameraPlace
 from rules.errors import KiebitzError
+from rules.game import GameSpec
 from rules.lattice import Lattice
 from rules.registry import find_game
 from rules.stacks import Stacks
@@ -37,15 +38,16 @@ from service.sessions import Table as Live
 from service.table import Player
 from service.table_folder import default_table, new_table, read_table
 from service.tables import begin_table, table_follower
+from service.virtual_plays import virtual_places
 from vision.virtual.placing import stacks_of
 from vision.virtual.scene import Kind
 from vision.virtual.studio import colour_pieces
 
 _PATIENCE_S = 120
 _ENOUGH, _PLENTY = 3.0, 6.0  # standard deviations between the two colours most alike
-_WAKING_S = 6.0
+_WAKING_S = 15.0
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
-_SOURCE = re.compile(r"(\d{1,2}|phone|https?://\S{3,300}|rtsps?://\S{3,300})\Z")
+_SOURCE = re.compile(r"(\d{1,2}|phone|virtual:[a-z]+|https?://\S{3,300}|rtsps?://\S{3,300})\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +82,21 @@ def make_table(server: Server, name: str, wanted: Mapping[str, object], cameras:
             players=players,
             first=str(wanted.get("first") or "") or table.first,
             rules={**table.rules, **(rules if isinstance(rules, dict) else {})},
-            scene=replace(table.scene, cameras=_cameras(cameras)),
+            scene=replace(table.scene, cameras=_cameras(spec, cameras)),
         )
         table.spec.set_up(table.setup())
         new_table(folder, table)
     except (KiebitzError, ModuleNotFoundError) as error:
         raise BadRequest(str(error)) from error
-    return open_table(server, name)
+    return open_table(server, name, str(wanted.get("name") or ""))
 
 
-def open_table(server: Server, name: str) -> str:
+def open_table(server: Server, name: str, title: str = "") -> str:
     """Open a table's session, or go on with it; the session's id."""
     folder = _folder(server, name)
     if not (folder / "table.toml").is_file():
         raise NotFound(f"there is no table {name!r}")
-    begin_table(server, folder)
+    begin_table(server, folder, title)
     return server.sessions.current() or ""
 
 
@@ -120,18 +122,36 @@ def _players(wanted: object) -> list[Player]:
     return [Player(player["id"], player.get("name") or "") for player in given]
 
 
-def _cameras(wanted: Json) -> dict[str, CameraPlace]:
+def _cameras(spec: GameSpec, wanted: Json) -> dict[str, CameraPlace]:
+    if any(str(camera["source"]).startswith("virtual:") for camera in wanted.values()):
+        return _virtual_cameras(spec, wanted)
     found: dict[str, CameraPlace] = {}
     for name, camera in wanted.items():
         source = str(camera["source"])
         if not _SOURCE.match(source):
-            # Files and virtual plays are for the owner of the machine: he edits table.toml.
-            raise BadRequest(f"{source[:40]!r} is no camera; use a number, an address, or 'phone'")
+            # Files are for the owner of the machine: he edits table.toml.
+            raise BadRequest(
+                f"{source[:40]!r} is no camera; use a number, an address, 'phone', "
+                f"or 'virtual:{spec.name}'"
+            )
         place: int | str = int(source) if source.isdigit() else source
         found[name] = CameraPlace(name=name, source=place, clock=float(camera["clock"]))
     if not found:
         raise BadRequest("a table needs at least one camera")
     return found
+
+
+def _virtual_cameras(spec: GameSpec, wanted: Json) -> dict[str, CameraPlace]:
+    """Cameras of a virtual table; they stand where they stand and have names of their own."""
+    source = f"virtual:{spec.name}"
+    for camera in wanted.values():
+        if camera["source"] != source:
+            raise BadRequest(
+                f"{str(camera['source'])[:40]!r} is no camera of this virtual table; "
+                f"give all of them {source!r}, or none"
+            )
+    places = virtual_places(spec, len(wanted))
+    return {name: CameraPlace(name=name, source=source, clock=c) for name, c in places.items()}
 
 
 def devices() -> list[int]:

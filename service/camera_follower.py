@@ -12,7 +12,7 @@ from calibration.camera import Camera
 from calibration.cv import upright
 from rules.errors import KiebitzError
 from rules.stacks import Stacks
-from service.follower import CameraView, Feed, Picture, SourceKind
+from service.follower import CameraView, Feed, Needs, Picture, SourceKind
 from service.onlooker import TICK_S, Onlooker
 from vision.frame import Frame, Source
 from vision.reader import Reader
@@ -109,7 +109,8 @@ class CameraFollower:
             return self._make_reader()
         except KiebitzError as error:
             for name in self._eyes:
-                feed.camera(name, "uncalibrated", str(error))
+                feed.camera(name, "uncalibrated", "")
+            _log.info("the cameras only show their pictures: %s", error)
             return None
 
     def _follow(self, feed: Feed, reader: Reader | None) -> None:
@@ -161,7 +162,7 @@ class CameraFollower:
                     feed.camera(name, change.state, change.say)
 
 
-def view_of(name: str, kind: str, camera: Camera) -> CameraView:
+def view_of(name: str, kind: str, camera: Camera, needs: Needs = "") -> CameraView:
     """A calibrated camera as the page draws over its picture."""
     model = {
         "matrix": camera.matrix.tolist(),
@@ -169,4 +170,4 @@ def view_of(name: str, kind: str, camera: Camera) -> CameraView:
         "rotation": camera.rotation.tolist(),
         "translation_mm": camera.translation_mm.ravel().tolist(),
     }
-    return CameraView(name, kind, camera.size, model)
+    return CameraView(name, kind, camera.size, model, needs)

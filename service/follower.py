@@ -12,6 +12,7 @@ from rules.stacks import Stacks
 ImageBGR = NDArray[np.uint8]
 Unsure = Mapping[str, Mapping[str, float]]
 SourceKind = Literal["camera", "virtual-camera", "record", "none"]
+Needs = Literal["pose", "colours", ""]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class CameraView:
     kind: str
     size: tuple[int, int]
     model: Mapping[str, Any] | None = None  # as in calibration.json; None before calibration
+    needs: Needs = ""  # what is to be done before it can watch
 
 
 class Feed(Protocol):

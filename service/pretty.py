@@ -27,6 +27,64 @@ _WORDS = {
     "nl": ("ongeldig", "open", "stand", "geldig"),
 }
 
+_SAID = {  # events that bring no sentence along
+    "en": {
+        "taken-back": "turn {n} is taken back",
+        "kept": "turn {n} may stand",
+        "corrected": "misread before, corrected now: {cells}",
+        "answered": "answered: {cells}",
+        "turned": "the board was turned by {degrees} degrees",
+        "setup": "waiting for the start position",
+        "play": "the game is on",
+        "paused": "the game is paused",
+        "over": "the game is over",
+    },
+    "de": {
+        "taken-back": "Zug {n} ist zurückgenommen",
+        "kept": "Zug {n} darf stehen bleiben",
+        "corrected": "zuvor falsch gelesen, jetzt berichtigt: {cells}",
+        "answered": "beantwortet: {cells}",
+        "turned": "das Brett wurde um {degrees} Grad gedreht",
+        "setup": "es fehlt noch die Anfangsstellung",
+        "play": "das Spiel läuft",
+        "paused": "das Spiel ruht",
+        "over": "das Spiel ist aus",
+    },
+    "fr": {
+        "taken-back": "le coup {n} est repris",
+        "kept": "le coup {n} est maintenu",
+        "corrected": "mal lu auparavant, corrigé à présent : {cells}",
+        "answered": "répondu : {cells}",
+        "turned": "le plateau a été tourné de {degrees} degrés",
+        "setup": "en attente de la position de départ",
+        "play": "la partie est en cours",
+        "paused": "la partie est en pause",
+        "over": "la partie est finie",
+    },
+    "es": {
+        "taken-back": "la jugada {n} se ha deshecho",
+        "kept": "la jugada {n} se deja estar",
+        "corrected": "mal leído antes, corregido ahora: {cells}",
+        "answered": "respondido: {cells}",
+        "turned": "el tablero se ha girado {degrees} grados",
+        "setup": "se espera la posición inicial",
+        "play": "la partida está en marcha",
+        "paused": "la partida está en pausa",
+        "over": "la partida ha terminado",
+    },
+    "nl": {
+        "taken-back": "zet {n} is teruggenomen",
+        "kept": "zet {n} mag blijven staan",
+        "corrected": "eerder verkeerd gelezen, nu verbeterd: {cells}",
+        "answered": "beantwoord: {cells}",
+        "turned": "het bord is {degrees} graden gedraaid",
+        "setup": "er wordt gewacht op de beginstelling",
+        "play": "het spel loopt",
+        "paused": "het spel ligt stil",
+        "over": "het spel is uit",
+    },
+}
+
 
 class Pretty:
     """Prints what a player at the terminal wants to know."""
@@ -36,6 +94,7 @@ class Pretty:
     ) -> None:
         self._game = game
         self._illegal, self._owed, self._score, self._legal = _WORDS[language]
+        self._said = _SAID[language]
         self._coloured = sys.stdout.isatty() if coloured is None else coloured
 
     def show(self, event: Event) -> None:
@@ -60,8 +119,9 @@ class Pretty:
             case "camera" | "ask":
                 return f"{clock}  {data['say']}"
             case _:
-                facts = " ".join(f"{v}" for v in data.values())
-                return f"{clock}  {event.event} {facts}".rstrip()
+                said = self._said[data.get("phase", event.event)]
+                cells = ", ".join(data.get("cells", ()))
+                return f"{clock}  {said.format(**{**data, 'cells': cells})}"
 
     def _turn(self, clock: str, data: Mapping[str, Any]) -> str:
         head = f"{clock}  {data['n']}. {data['player']} {data['move']}"

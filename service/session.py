@@ -175,7 +175,7 @@ class GameSession:
                 told = self._judge_again(keep_cameras=True)
                 asked = {cell for ask in before_asks for cell in ask["cells"]}
                 what = "answered" if set(named) <= asked else "corrected"
-                events = [{"event": what, "t": one.t, "cells": sorted(named)}]
+                events = [{"event": what, "t": one.t, "cells": sorted(named), "by": "players"}]
                 events += [
                     turn_event
                     for turn_event in (event for _, events in told for event in events)

@@ -37,7 +37,13 @@ class Table:
             "source": source,
             **describe(self.session.game, self.setup),
             "cameras": [
-                {"name": c.name, "kind": c.kind, "size": list(c.size), "model": c.model}
+                {
+                    "name": c.name,
+                    "kind": c.kind,
+                    "size": list(c.size),
+                    "model": c.model,
+                    "needs": c.needs,
+                }
                 for c in (self.follower.cameras() if self.follower else ())
             ],
         }

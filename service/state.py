@@ -21,6 +21,7 @@ class PlayState:
     confirmed: dict[str, str] = field(default_factory=dict)  # what the record says stands there
     certainty: float | None = None
     unsure: Json = field(default_factory=dict)
+    corrected: list[str] = field(default_factory=list)  # misread, as a later scene has shown
     turns: list[Json] = field(default_factory=list)
     score: dict[str, int] = field(default_factory=dict)
     owed: list[Json] = field(default_factory=list)
@@ -50,6 +51,10 @@ class PlayState:
         self.certainty = event.get("certainty")
         self.unsure = dict(event.get("unsure", {}))
         self.asks = []
+        self.corrected = []
+
+    def _corrected(self, event: Mapping[str, Any]) -> None:
+        self.corrected = [] if event.get("by") == "players" else list(event["cells"])
 
     def _turn(self, event: Mapping[str, Any]) -> None:
         kept = self.turns if _is_claim(event) else [t for t in self.turns if t["n"] < event["n"]]

@@ -2,34 +2,40 @@
 
 from pathlib import Path
 
-from calibration import store
+from calibration import colour_store, store
+from calibration.errors import CalibrationError
 from calibration.scene import CameraPlace
 from service.api.context import Server
 from service.camera_follower import CameraFollower, Eye, view_of
 from service.camera_settings import settings_of
-from service.follower import CameraView
+from service.follower import CameraView, Needs
 from service.inputs import Json
 from service.phones import PhoneCamera
 from service.pipeline import is_turned
 from service.table import Table
 from service.table_eyes import table_reader
 from service.table_folder import read_table
-from service.virtual_plays import virtual_cameras
+from service.virtual_follower import set_up_follower
+from service.virtual_plays import virtual_cameras, virtual_table
 from vision.frame import Source
+from vision.reader import Reader
 from vision.sources import open_source
+from vision.virtual.live import VirtualTable
 
 _UNKNOWN_SIZE = (1280, 720)
 
 
-def begin_table(server: Server, folder: Path) -> None:
+def begin_table(server: Server, folder: Path, title: str = "") -> None:
     """The session of a table: the last one if its game goes on, else a new one."""
     table = read_table(folder)
-    session = _going_on(server, folder) or _new(server, table, folder)
+    session = _going_on(server, table, folder) or _new(server, table, folder, title)
     server.sessions.feed(session, table_follower(server, session, folder, table))
 
 
-def _going_on(server: Server, folder: Path) -> str | None:
+def _going_on(server: Server, table: Table, folder: Path) -> str | None:
     place = str(folder.resolve())
+    if all(_kind(camera) == "virtual" for camera in table.scene.cameras.values()):
+        return None  # a play begins with its first turn
     for kept in server.store.sessions():
         if kept.setup.get("table") == place:
             phase = server.sessions.get(kept.id).session.state.phase
@@ -37,24 +43,65 @@ def _going_on(server: Server, folder: Path) -> str | None:
     return None
 
 
-def _new(server: Server, table: Table, folder: Path) -> str:
-    return server.sessions.create(setup_of(table, str(folder.resolve()))).session.id
+def _new(server: Server, table: Table, folder: Path, title: str) -> str:
+    setup = setup_of(table, str(folder.resolve()))
+    named = {"name": title} if title else {}
+    return server.sessions.create({**setup, **named}).session.id
 
 
 def table_follower(server: Server, session: str, folder: Path, table: Table) -> CameraFollower:
     """Whoever follows the table through all its cameras."""
     calibration = store.read(folder)
-    eyes = []
-    plays = _virtual_plays(folder, table)
-    for name, place in table.scene.cameras.items():
-        source = plays.get(name) or _source(server, session, folder, place)
-        if name in calibration.cameras:
-            view = view_of(name, _kind(place), calibration.camera(name))
-        else:
-            view = CameraView(name, _kind(place), _UNKNOWN_SIZE)
-        eyes.append(Eye(source, view, place.rotate))
-    turnable = is_turned(table.spec)
-    return CameraFollower(lambda: table_reader(folder), eyes, turnable=turnable)
+    places = table.scene.cameras
+    views = {name: _view(place, calibration) for name, place in places.items()}
+
+    def make_reader() -> Reader:
+        # Names of colours alone would do, but the pieces that are to teach them are no turns.
+        if all(view.needs for view in views.values()):
+            raise CalibrationError("no camera is set up for this table yet")
+        return table_reader(folder, [name for name, view in views.items() if not view.needs])
+
+    play = _play(server, session, folder, table)
+    if play is not None:
+        return set_up_follower(play, list(views.values()), make_reader)
+    virtual = _virtual_plays(folder, table)
+    eyes = [
+        Eye(
+            virtual.get(name) or _source(server, session, folder, place),
+            views[name],
+            place.rotate,
+        )
+        for name, place in places.items()
+    ]
+    return CameraFollower(
+        make_reader,
+        eyes,
+        kind="virtual-camera" if len(virtual) == len(places) else "camera",
+        turnable=is_turned(table.spec),
+    )
+
+
+def _view(place: CameraPlace, calibration: store.Calibration) -> CameraView:
+    name, kind = place.name, _kind(place)
+    if name not in calibration.cameras:
+        return CameraView(name, kind, _UNKNOWN_SIZE, needs="pose")
+    known = colour_store.colours_of(calibration, name) is not None
+    needs: Needs = "" if known else "colours"
+    return view_of(name, kind, calibration.camera(name), needs)
+
+
+def _play(server: Server, session: str, folder: Path, table: Table) -> VirtualTable | None:
+    """The virtual table before which all cameras stand, drawn once for a session."""
+    if session not in server.plays:
+        sources = {str(place.source) for place in table.scene.cameras.values()}
+        kind, _, name = sources.pop().partition(":")
+        if sources or kind != "virtual":
+            return None
+        play = virtual_table(folder, name, table.scene.cameras)
+        if play is None or set(table.scene.cameras) - set(play.scene.cameras):
+            return None
+        server.plays[session] = play
+    return server.plays[session]
 
 
 def _virtual_plays(folder: Path, table: Table) -> dict[str, Source]:

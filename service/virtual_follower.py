@@ -1,9 +1,13 @@
 """Follows a virtual table: drawn pictures, and everything after them is the real thing."""
 
 import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from calibration.colour_fit import ColourView, fit_colours
 from service.camera_follower import CameraFollower, Eye, view_of
+from service.follower import CameraView, Needs
+from vision.frame import Frame, ImageBGR, Source
 from vision.likelihood import CameraEye
 from vision.reader import Reader
 from vision.virtual.live import VirtualSource, VirtualTable
@@ -55,8 +59,59 @@ def virtual_follower(table: VirtualTable, again_s: float = 20.0) -> CameraFollow
         over=clock.over,
         clock=clock.now,
         per_second=8.0,
-        turnable=table.scene.kind.surface in ("felt", "recess"),
+        turnable=_turnable(table),
     )
+
+
+class StillSource:
+    """A virtual camera while nothing is played: always the same picture, drawn when asked for."""
+
+    def __init__(self, camera: str, draw: Callable[[], Mapping[str, ImageBGR]]) -> None:
+        self.camera = camera
+        self._draw = draw
+        self._frame: Frame | None = None
+
+    def latest(self) -> Frame | None:
+        """The picture."""
+        if self._frame is None:
+            self._frame = Frame(self._draw()[self.camera], 0.0, self.camera)
+        return self._frame
+
+    def close(self) -> None:
+        """There is nothing to give back."""
+
+
+def set_up_follower(
+    table: VirtualTable, views: Sequence[CameraView], make_reader: Callable[[], Reader]
+) -> CameraFollower:
+    """A follower of a virtual table that a host sets up like a real one.
+
+    The table waits for him: empty until all cameras know their places, then with the pieces from
+    which colours are learned; when nothing is missing, the game is played.
+    """
+    clock = PlayClock(table.play.seconds)
+    needs: set[Needs] = {view.needs for view in views}
+
+    @cache
+    def draw() -> Mapping[str, ImageBGR]:
+        studio = table.studio
+        return studio.empty() if "pose" in needs else studio.colour_picture().pictures
+
+    def source(name: str) -> Source:
+        return VirtualSource(table, name, clock) if needs == {""} else StillSource(name, draw)
+
+    return CameraFollower(
+        make_reader,
+        [Eye(source(view.name), view) for view in views],
+        kind="virtual-camera",
+        clock=clock.now,
+        per_second=8.0,
+        turnable=_turnable(table),
+    )
+
+
+def _turnable(table: VirtualTable) -> bool:
+    return table.scene.kind.surface in ("felt", "recess")
 
 
 def virtual_reader(table: VirtualTable) -> Reader:

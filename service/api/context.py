@@ -15,6 +15,7 @@ from service.phones import PhoneCamera
 from service.sessions import Sessions, Table
 from service.settings import Settings
 from service.store import Store
+from vision.virtual.live import VirtualTable
 
 COOKIE = "kiebitz"
 
@@ -32,6 +33,7 @@ class Server:
     ready: bool = False
     phones: dict[tuple[str, str], PhoneCamera] = field(default_factory=dict)
     lens_pictures: dict[tuple[str, str], LensPictures] = field(default_factory=dict)
+    plays: dict[str, VirtualTable] = field(default_factory=dict)  # by session
     calibrating: Lock = field(default_factory=Lock)
 
 

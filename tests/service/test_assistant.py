@@ -3,8 +3,10 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 
@@ -31,20 +33,27 @@ class Phone:
 
     def __init__(self, take: Callable[[bytes, int], str | None]) -> None:
         self._take = take
-        self._picture = b""
+        self._pictures: list[bytes] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def see(self, image: ImageBGR) -> None:
-        """From now on this is before the phone."""
-        self._picture = jpeg_of(image, 95)
+        """From now on this is before the phone, with the noise of a camera that is alive."""
+        rng = np.random.default_rng(1)
+        noises = [rng.normal(0, 1.5, image.shape) for _ in range(5)]
+        self._pictures = [
+            jpeg_of(cv2.add(image, noise, dtype=cv2.CV_8U), 95)  # type: ignore[arg-type]
+            for noise in noises
+        ]
         time.sleep(0.6)
 
     def _run(self) -> None:
-        while not self._stop.wait(0.1):
-            if self._picture:
-                self._take(self._picture, 10**7)
+        for number in count():
+            if self._stop.wait(0.1):
+                return
+            if self._pictures:
+                self._take(self._pictures[number % len(self._pictures)], 10**7)
 
     def close(self) -> None:
         """Put the phone away."""
@@ -95,10 +104,13 @@ def test_from_nothing_to_a_judged_turn(room: Room, phone: Phone, studio: Studio)
     posed = room.host.post(room.url(f"/cameras/{CAMERA}/pose"), json={"corners": corners}).json()
     known = room.host.get(room.url("/colours")).json()
     phone.see(studio.still(Stacks.of(known), spare=False)[CAMERA])
+    needs = [camera["needs"] for camera in room.host.get(room.url()).json()["cameras"]]
+    before = room.host.get(room.url()).json()["state"]
     learned = room.host.post(room.url("/colours"), json={"stacks": known}).json()
     phone.see(studio.empty()[CAMERA])
 
     assert posed["good"], posed["text"]
+    assert (needs, before["phase"], before["stacks"]) == (["colours"], "setup", {})
     assert learned.get("good"), learned
     state = lambda: room.host.get(room.url()).json()["state"]  # noqa: E731
     eventually(state, lambda s: s["phase"] == "play")
@@ -108,6 +120,27 @@ def test_from_nothing_to_a_judged_turn(room: Room, phone: Phone, studio: Studio)
     assert room.host.get(f"{API}/tables").json() == ["kitchen"]
 
 
+@pytest.mark.slow
+def test_a_virtual_table_is_set_up_like_a_real_one(room: Room) -> None:
+    """It waits empty, then with the pieces to learn from; then a game is played before it."""
+    cameras = {name: {"source": "virtual:kewbz"} for name in ("a", "b")}
+    made = room.host.post(f"{API}/tables", json={**BODY, "cameras": cameras}).json()
+    room.session = made["id"]
+    url = room.url()
+
+    assert made["source"] == "virtual-camera"
+    names = [camera["name"] for camera in made["cameras"]]
+    assert names == ["overhead", "side"]
+    for name in names:
+        posed = room.host.post(room.url(f"/cameras/{name}/pose"), json={}).json()
+        assert posed.get("good"), posed
+    known = room.host.get(room.url("/colours")).json()
+    learned = room.host.post(room.url("/colours"), json={"stacks": known}).json()
+    assert learned.get("good"), learned
+    turns = eventually(lambda: room.host.get(url).json()["state"]["turns"], bool, 60)
+    assert turns[0]["player"] == "B"
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -115,9 +148,11 @@ def test_from_nothing_to_a_judged_turn(room: Room, phone: Phone, studio: Studio)
         ({"cameras": {}}, "cameras"),
         ({"cameras": {"a": {"source": "/etc/passwd"}}}, "no camera"),
         ({"cameras": {"a": {"source": "virtual:x.txt"}}}, "no camera"),
+        ({"cameras": {"a": {"source": "virtual:ksar"}}}, "'virtual:kewbz'"),
+        ({"cameras": {c: {"source": "virtual:kewbz"} for c in "abcd"}}, "one to three cameras"),
         ({"game": "chess"}, "unknown game"),
     ],
-    ids=["folder", "no-camera", "file", "virtual", "game"],
+    ids=["folder", "no-camera", "file", "virtual-file", "other-virtual", "too-many", "game"],
 )
 def test_tables_stay_in_their_place(room: Room, change: dict[str, Any], says: str) -> None:
     """Neither folders elsewhere nor files of this machine can be named from a page."""

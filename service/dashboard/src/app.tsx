@@ -25,6 +25,7 @@ import type { GameEvent } from "./state";
 import type { Me, Owed, TableInfo, Turn } from "./types";
 import { speak } from "./voice";
 
+const QUIET = ["back", "realigned", "uncalibrated"]; // nobody needs to be told aloud
 const DEMO = "demo"; // the session that plays itself
 
 export function App() {
@@ -168,7 +169,7 @@ function announce(info: TableInfo, event: GameEvent): void {
     speak(turn.legal ? spokenTurn(info, turn) : `${t("alert.illegal")}. ${why}`);
   } else if (event.event === "owed" && Object.keys(event.cells as object).length) {
     speak(owedInWords(info, event as unknown as Owed).join(". "));
-  } else if (event.event === "ask" || event.event === "over" || (event.event === "camera" && event.state !== "back" && event.state !== "realigned")) {
+  } else if (event.event === "ask" || event.event === "over" || (event.event === "camera" && !QUIET.includes(event.state))) {
     speak(said(event as { say?: string }));
   }
 }
@@ -193,7 +194,7 @@ function Frame({ me, route, info, connected, page, children }: FrameProps) {
       ["replay", `/t/${session}/replay`, t("nav.replay"), "first"],
     );
   }
-  if (info && me.role === "host" && info.cameras.some((camera) => camera.kind !== "virtual")) {
+  if (info && me.role === "host" && info.id !== DEMO && info.cameras.length) {
     links.push(["cameras", `/t/${info.id}/cameras`, t("cameras.title"), "camera"]);
   }
   links.push(["rules", `/rules${info ? `/${info.game}` : ""}`, t("nav.rules"), "book"]);
@@ -219,7 +220,7 @@ function Frame({ me, route, info, connected, page, children }: FrameProps) {
         {info && (
           <span class="table-name">
             {info.title}
-            {info.name && <small> {info.name}</small>}
+            {info.name && info.name !== info.game && <small> {info.name}</small>}
           </span>
         )}
         <nav aria-label={t("nav.main")}>

@@ -23,6 +23,10 @@ export function take(state: PlayState, event: GameEvent): PlayState {
       next.certainty = event.certainty ?? null;
       next.unsure = event.unsure ?? {};
       next.asks = [];
+      next.corrected = [];
+      break;
+    case "corrected":
+      next.corrected = event.by === "players" ? [] : event.cells;
       break;
     case "turn":
       takeTurn(next, event as unknown as Turn);

@@ -43,6 +43,7 @@ export interface CameraInfo {
   kind: string;
   size: [number, number];
   model: CameraModel | null;
+  needs: "pose" | "colours" | ""; // what is to be done before it can watch
 }
 
 export interface Break {
@@ -108,6 +109,7 @@ export interface PlayState {
   confirmed: Stacks;
   certainty: number | null;
   unsure: Record<string, Record<string, number>>;
+  corrected: string[]; // cells that were misread, as a later scene has shown
   turns: Turn[];
   score: Record<string, number>;
   owed: Owed[];

@@ -135,6 +135,39 @@ def test_doubt_is_answered_with_one_tap(visit: Opener, site: Site) -> None:
     assert session.state.turns[-1]["move"] == "+d5Y"
 
 
+def test_what_is_not_certain_is_marked(visit: Opener, site: Site) -> None:
+    """A doubt that no verdict depends on is shown on the board and in words, until it is gone."""
+    session = site.session()
+    see(session)
+    doubt = {"d4": {"B": 0.8, "BB": 0.2}}
+    session.observed(Seen(Stacks.of({"d4": "B"}), doubt, certainty=0.8))
+    page = visit("/")
+    page.get_by_role("button", name="Flat board").click()
+
+    expect(page.locator(".unsure")).to_contain_text("Not certain: d4")
+    expect(page.locator(".mark-doubt")).to_have_count(1)
+    see(session, d4="B")
+
+    expect(page.locator(".unsure")).to_have_count(0)
+    expect(page.locator(".mark-doubt")).to_have_count(0)
+
+
+def test_what_kiebitz_corrects_itself_is_told(visit: Opener, site: Site) -> None:
+    """A scene that only an earlier misreading explains: nobody is blamed, and the page says so."""
+    session = site.session()
+    page = visit("/", locale="fr-FR")
+    play(session)
+    doubted = {"f6": {"": 0.7, "Y": 0.3}}
+    later = {"d4": "B", "d5": "YB", "c5": "B", "f6": "Y", "f7": "B"}
+    session.observed(Seen(Stacks.of(later), doubted=doubted))
+
+    expect(page.locator(".alert.good")).to_contain_text("avait mal lu f6")
+    expect(page.locator(".breach")).to_have_count(0)
+    see(session, **later, e3="Y")
+
+    expect(page.locator(".alert.good")).to_have_count(0)
+
+
 def test_undo_pause_and_resume(visit: Opener, session: GameSession) -> None:
     """The buttons do what they say, and only while they make sense."""
     page = visit("/")

@@ -123,6 +123,48 @@ def test_a_newcomer_begins_within_three_minutes(visit: Opener, site: Site, phone
     assert live.session.state.turns[0]["player"] == "B"
 
 
+def test_without_a_camera_a_virtual_table_is_set_up(visit: Opener, site: Site) -> None:
+    """Nothing to plug in: the virtual table waits for each step, then its first turn is judged."""
+    began = time.monotonic()
+    page = visit("/setup")
+    page.get_by_role("button", name="KEWBZ").click()
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Virtual table").click()
+    page.get_by_role("button", name="Begin").click()
+
+    for number in range(2):
+        page.get_by_role("button", name="Find the board").nth(number).click()
+        expect(page.locator(".cameras .alert.good")).to_have_count(number + 1, timeout=90_000)
+    page.get_by_role("button", name="Learn the colours").click()
+    expect(page.get_by_text("The colours are learned")).to_be_visible(timeout=90_000)
+    page.get_by_role("link", name="Play").last.click()
+
+    expect(page.locator(".turns li")).not_to_have_count(0, timeout=90_000)
+    assert time.monotonic() - began < NEWCOMER_S
+
+
+def test_a_table_that_is_not_set_up_says_so(visit: Opener, site: Site) -> None:
+    """In the page's language, without a word for a shell: the host is led to what is missing."""
+    cameras = {"overhead": {"source": "phone"}}
+    body = {"game": "kewbz", "folder": "kitchen", "cameras": cameras}
+    page = visit("/games", locale="de-DE")
+    table = page.request.post(site.url("/api/v1/tables"), data=body).json()["id"]
+    code = page.request.post(
+        site.url(f"/api/v1/sessions/{table}/invitations"), data={"role": "onlooker"}
+    ).json()["url"]
+
+    page.goto(site.url(f"/t/{table}/play"))
+    guest = visit(f"/t/{table}/play#{code.partition('#')[2]}", locale="nl-NL")
+
+    expect(page.get_by_role("heading", name="Dieser Tisch ist noch nicht")).to_be_visible()
+    expect(page.locator("main")).not_to_contain_text("calibrate")
+    expect(page.get_by_role("button", name="Jetzt beginnen")).to_have_count(0)
+    expect(guest.get_by_text("De gastheer stelt de camera's in")).to_be_visible()
+    expect(guest.get_by_role("link", name="Camera's instellen")).to_have_count(0)
+    page.get_by_role("link", name="Kameras einrichten").click()
+    expect(page.get_by_role("heading", name="Wo ist das Brett?")).to_be_visible()
+
+
 def test_what_is_not_found_is_told_in_the_chosen_language(
     visit: Opener, phone: Phone, site: Site
 ) -> None:

@@ -1,9 +1,9 @@
 // Cameras of a table: see what they see, tell them where the board is, teach them the colours.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { get, post, sessionPath } from "../api";
 import { t } from "../i18n";
 import { cameraWord } from "../parts/alerts";
-import { colourName, Problem, useTask } from "../parts/basics";
+import { Chip, colourName, Problem, useTask } from "../parts/basics";
 import { CameraPicture } from "../parts/camera";
 import { Corners, type CornerPoint, startCorners } from "../parts/corners";
 import { FlatBoard } from "../parts/flat";
@@ -14,8 +14,12 @@ import { Outcome, type Told, Waiting } from "../parts/outcome";
 import type { CameraInfo, Me, PlayState, Stacks, TableInfo } from "../types";
 
 export function CamerasPage({ info, state, me }: { info: TableInfo; state: PlayState; me: Me }) {
-  const ready = info.cameras.length > 0 && info.cameras.every((camera) => camera.model);
+  const found = info.cameras.length > 0 && info.cameras.every((camera) => camera.model);
+  const ready = found && info.cameras.every((camera) => !camera.needs);
   const host = me.role === "host";
+  const virtual = info.cameras.every((camera) => camera.kind === "virtual");
+  const missing = useRef<HTMLLIElement>(null);
+  useEffect(() => missing.current?.scrollIntoView(), []);
   return (
     <div class="page wide">
       <h1>{t("cameras.title")}</h1>
@@ -33,8 +37,8 @@ export function CamerasPage({ info, state, me }: { info: TableInfo; state: PlayS
       )}
       <ol class="steps">
         <li>
-          <h2>1 · {t("cameras.pose")}</h2>
-          <p class="hint">{t("cameras.poseWhy")}</p>
+          <Step n={1} title={t("cameras.pose")} done={found} />
+          {(!virtual || !found) && <p class="hint">{t(virtual ? "cameras.poseVirtual" : "cameras.poseWhy")}</p>}
           <div class="cameras">
             {info.cameras.map((camera) => (
               <OneCamera key={camera.name} info={info} state={state} camera={camera} host={host} />
@@ -42,15 +46,15 @@ export function CamerasPage({ info, state, me }: { info: TableInfo; state: PlayS
           </div>
         </li>
         {host && info.cameras.length > 0 && (
-          <li>
-            <h2>2 · {t("cameras.colours")}</h2>
-            <Colours info={info} ready={ready} />
+          <li ref={found && !ready ? missing : undefined}>
+            <Step n={2} title={t("cameras.colours")} done={ready} />
+            <Colours info={info} ready={found} virtual={virtual} />
           </li>
         )}
         {ready && (
           <li>
             <h2>3 · {t("cameras.play")}</h2>
-            <p class="hint">{t("phase.setupWhy")}</p>
+            {!virtual && <p class="hint">{t("phase.setupWhy")}</p>}
             <a class="button primary" href={`/t/${info.id}/play`}>
               <Icon name="play" /> {t("nav.play")}
             </a>
@@ -58,6 +62,21 @@ export function CamerasPage({ info, state, me }: { info: TableInfo; state: PlayS
         )}
       </ol>
     </div>
+  );
+}
+
+function Step({ n, title, done }: { n: number; title: string; done: boolean }) {
+  return (
+    <h2>
+      {n} · {title}{" "}
+      {done ? (
+        <span class="badge good">
+          <Icon name="check" /> {t("cameras.ready")}
+        </span>
+      ) : (
+        <span class="badge open">{t("cameras.todo")}</span>
+      )}
+    </h2>
   );
 }
 
@@ -89,7 +108,7 @@ function OneCamera({ info, state, camera, host }: OneProps) {
         camera={camera}
         view={{ stacks: {} }}
         proof
-        trouble={trouble && trouble !== "back" && !camera.model ? cameraWord(trouble) : undefined}
+        trouble={trouble && !["back", "uncalibrated"].includes(trouble) && !camera.model ? cameraWord(trouble) : undefined}
       >
         {corners && <Corners size={camera.size} points={corners} onMove={setCorners} />}
         {!camera.model && !corners && <span class="guide" aria-hidden="true" />}
@@ -131,7 +150,7 @@ function OneCamera({ info, state, camera, host }: OneProps) {
   );
 }
 
-function Colours({ info, ready }: { info: TableInfo; ready: boolean }) {
+function Colours({ info, ready, virtual }: { info: TableInfo; ready: boolean; virtual: boolean }) {
   const [stacks, setStacks] = useState<Stacks>({});
   const [told, setTold] = useState<Told | null>(null);
   const [problem, run, busy] = useTask();
@@ -139,29 +158,34 @@ function Colours({ info, ready }: { info: TableInfo; ready: boolean }) {
   useEffect(() => run(async () => setStacks(await get<Stacks>(path))), [path]);
   return (
     <div class="card">
-      <p>{t("cameras.coloursWhy")}</p>
-      <div class="half">
+      <p>{t(virtual ? "cameras.coloursVirtual" : "cameras.coloursWhy")}</p>
+      <div class="pieces-to-put">
         <FlatBoard info={info} view={{ stacks }} />
+        <div>
+          <ul>
+            {Object.entries(stacks).map(([cell, stack]) => (
+              <li key={cell}>
+                <b>{cell}</b>{" "}
+                {[...stack].map((letter, i) => (
+                  <Chip key={i} colours={info.colours} letter={letter} />
+                ))}{" "}
+                {[...stack].map((letter) => colourName(info.colours, letter)).join(", ")}
+              </li>
+            ))}
+          </ul>
+          <button
+            type="button"
+            class="primary"
+            disabled={busy || !ready}
+            onClick={() => run(async () => setTold(await post<Told>(path, { stacks })))}
+          >
+            {t("cameras.learn")}
+          </button>
+          {busy && <Waiting text={t("cameras.learning")} />}
+          <Outcome info={info} step="colours" told={told} />
+          <Problem text={problem} />
+        </div>
       </div>
-      <ul class="hint">
-        {Object.entries(stacks).map(([cell, stack]) => (
-          <li key={cell}>
-            <b>{cell}</b>{" "}
-            {[...stack].map((letter) => colourName(info.colours, letter)).join(", ")}
-          </li>
-        ))}
-      </ul>
-      <button
-        type="button"
-        class="primary"
-        disabled={busy || !ready}
-        onClick={() => run(async () => setTold(await post<Told>(path, { stacks })))}
-      >
-        {t("cameras.learn")}
-      </button>
-      {busy && <Waiting text={t("cameras.learning")} />}
-      <Outcome info={info} step="colours" told={told} />
-      <Problem text={problem} />
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { get, post, sessionPath } from "../api";
 import { t } from "../i18n";
-import { Alerts, cameraWord, openBreach } from "../parts/alerts";
+import { Alerts, cameraWord, openBreach, tableNeeds } from "../parts/alerts";
 import { colourName, playerName, Problem, useTask } from "../parts/basics";
 import { Board3D, type BoardView } from "../parts/board3d";
 import { CameraPicture } from "../parts/camera";
@@ -70,6 +70,7 @@ export function PlayPage({ info, state, me }: Props) {
         <Alerts
           info={info}
           state={state}
+          host={me.role === "host"}
           mayTouch={mayTouch}
           mayPass={me.role === "host" || (me.role === "player" && me.player === state.next)}
         />
@@ -120,9 +121,15 @@ function useBoardView(info: TableInfo, state: PlayState, legal: string[] | null)
       last: breach ? [] : changed,
       illegal: breach ? changed : [],
       legal: legal ?? [],
+      unsure: doubtful(state),
     };
-  }, [state.stacks, state.turns, legal]);
+  }, [state.stacks, state.turns, state.unsure, state.asks, legal]);
 }
+
+// Cells of which it is not certain what stands there, those that are asked about among them.
+const doubtful = (state: PlayState): string[] => [
+  ...new Set([...Object.keys(state.unsure), ...state.asks.flatMap((ask) => ask.cells)]),
+];
 
 function BoardChoice({ info, shown, onChoose }: { info: TableInfo; shown: Shown; onChoose: (shown: Shown) => void }) {
   const choices: [Shown, string][] = [
@@ -173,7 +180,7 @@ function Tools({ info, state, mayTouch, legal, onLegal, correcting, onCorrect }:
       )}
       {mayTouch && (
         <>
-          {state.phase === "setup" && (
+          {state.phase === "setup" && !tableNeeds(info) && (
             <button type="button" class="primary" disabled={busy} onClick={() => act("start")}>
               <Icon name="play" /> {t("play.start")}
             </button>
@@ -249,6 +256,7 @@ function PositionText({ info, state }: { info: TableInfo; state: PlayState }) {
             <li key={cell}>
               <b>{cell}</b>{" "}
               {[...stack].map((letter) => (letter === "." ? "–" : colourName(info.colours, letter))).join(", ")}
+              {cell in state.unsure && ` (${t("board.unsure")})`}
             </li>
           ))}
         </ul>

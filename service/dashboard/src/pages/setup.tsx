@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, post } from "../api";
 import { colourWord, t } from "../i18n";
-import { Chip, Problem, useTask } from "../parts/basics";
+import { capital, Chip, Problem, useTask } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { go } from "../router";
 import type { GameInfo, TableInfo } from "../types";
@@ -20,6 +20,8 @@ interface Draft {
   rules: Record<string, Value>;
   cameras: { source: string; clock: number }[];
 }
+
+const SOURCE = /^(\d{1,2}|phone|virtual:[a-z]+|(https?|rtsps?):\/\/\S{3,300})$/;
 
 const EMPTY: Draft = { game: null, name: "", players: [], first: "", columns: 0, ranks: 0, rules: {}, cameras: [] };
 
@@ -49,11 +51,15 @@ export function SetupPage() {
   };
   const begin = () =>
     run(async () => {
+      const bad = draft.cameras.find(({ source }) => !SOURCE.test(source));
+      if (bad) {
+        throw new Error(t("setup.badAddress", { source: bad.source }));
+      }
       if (draft.cameras.length) {
         const cameras = Object.fromEntries(
           draft.cameras.map(({ source, clock }, i) => [`camera-${i + 1}`, { source, clock }]),
         );
-        const folder = folderName(draft);
+        const folder = folderName(draft, await get<string[]>("/tables"));
         const made = await post<TableInfo>("/tables", { ...described(), folder, cameras });
         go(`/t/${made.id}/cameras`);
       } else {
@@ -111,11 +117,12 @@ export function SetupPage() {
   );
 }
 
-// What the table's folder is called: the game's own name, else the game and the minute.
-function folderName({ name, game }: Draft): string {
+// What the table's folder is called: what the host calls it, else the game; numbered where that is taken.
+function folderName({ name, game }: Draft, taken: string[]): string {
   const plain = name.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 24);
-  const minute = new Date().toISOString().slice(0, 16).replace("T", "-").replace(":", "");
-  return `${plain.replace(/^-+|-+$/g, "") || game?.name}-${minute}`;
+  const wish = plain.replace(/^-+|-+$/g, "") || game?.name || "table";
+  const free = [wish, ...taken.map((_, i) => `${wish}-${i + 2}`)];
+  return free.find((one) => !taken.includes(one)) ?? wish;
 }
 
 function ChooseGame({ games, onChoose }: { games: GameInfo[]; onChoose: (game: GameInfo) => void }) {
@@ -146,7 +153,7 @@ interface PartProps {
 function People({ game, draft, change }: PartProps) {
   const { players, first } = draft;
   const named = (id: string) =>
-    id in game.colours ? colourWord(game.colours[id]!.name) : t("player.number", { id });
+    id in game.colours ? capital(colourWord(game.colours[id]!.name)) : t("player.number", { id });
   const toggle = (id: string, on: boolean) => {
     const next = on
       ? game.players.filter((one) => one === id || players.some((p) => p.id === one))
@@ -212,7 +219,7 @@ const SIDES = [
 ] as const;
 
 // Which cameras watch; none is possible too, then positions are told by hand or by a program.
-function Eyes({ draft, change }: PartProps) {
+function Eyes({ game, draft, change }: PartProps) {
   const [devices, setDevices] = useState<number[]>([]);
   const [problem, run] = useTask();
   useEffect(() => run(async () => setDevices(await get<number[]>("/devices"))), []);
@@ -221,54 +228,73 @@ function Eyes({ draft, change }: PartProps) {
     change({ cameras: cameras.map((camera, i) => (i === index ? { ...camera, ...part } : camera)) });
   const add = (source: string) =>
     change({ cameras: [...cameras, { source, clock: SIDES[cameras.length % 4]![0] }] });
+  const virtual = `virtual:${game.name}`;
+  const drawn = cameras.some(({ source }) => source === virtual);
   const free = devices.filter((n) => !cameras.some(({ source }) => source === String(n)));
   return (
     <fieldset>
       <legend>{t("setup.cameras")}</legend>
       {cameras.length === 0 && <p class="hint">{t("setup.noCameras")}</p>}
       {cameras.map((camera, i) => (
-        <div class="row person" key={i}>
+        <div class="row" key={i}>
           <label class="grow">
             {t("setup.camera", { n: i + 1 })}
             <input
-              value={camera.source === "phone" ? t("setup.phone") : camera.source}
-              readOnly={camera.source === "phone" || /^\d+$/.test(camera.source)}
+              value={
+                camera.source === "phone" ? t("setup.phone") : camera.source === virtual ? t("setup.virtual") : camera.source
+              }
+              readOnly={["phone", virtual].includes(camera.source) || /^\d+$/.test(camera.source)}
               placeholder="rtsp://…"
               onInput={(event) => set(i, { source: event.currentTarget.value })}
             />
           </label>
-          <label>
-            {t("setup.side")}
-            <br />
-            <select
-              value={camera.clock}
-              onChange={(event) => set(i, { clock: Number(event.currentTarget.value) })}
-            >
-              {SIDES.map(([clock, key]) => (
-                <option key={clock} value={clock}>
-                  {t(key)}
-                </option>
-              ))}
-            </select>
-          </label>
+          {camera.source !== virtual && (
+            <label>
+              {t("setup.side")}
+              <br />
+              <select
+                value={camera.clock}
+                onChange={(event) => set(i, { clock: Number(event.currentTarget.value) })}
+              >
+                {SIDES.map(([clock, key]) => (
+                  <option key={clock} value={clock}>
+                    {t(key)}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
           <button type="button" class="quiet" onClick={() => change({ cameras: cameras.filter((_, j) => j !== i) })}>
             {t("games.delete")}
           </button>
         </div>
       ))}
       <div class="buttons">
-        {free.map((n) => (
-          <button key={n} type="button" onClick={() => add(String(n))}>
-            <Icon name="plus" /> {t("setup.webcam", { n })}
+        {!drawn && (
+          <>
+            {free.map((n) => (
+              <button key={n} type="button" onClick={() => add(String(n))}>
+                <Icon name="plus" /> {t("setup.webcam", { n })}
+              </button>
+            ))}
+            <button type="button" onClick={() => add("phone")}>
+              <Icon name="plus" /> {t("setup.phone")}
+            </button>
+            <button type="button" onClick={() => add("rtsp://")}>
+              <Icon name="plus" /> {t("setup.address")}
+            </button>
+          </>
+        )}
+        {!cameras.length && game.players.length > 0 && (
+          <button
+            type="button"
+            onClick={() => change({ cameras: [6, 9].map((clock) => ({ source: virtual, clock })) })}
+          >
+            <Icon name="plus" /> {t("setup.virtual")}
           </button>
-        ))}
-        <button type="button" onClick={() => add("phone")}>
-          <Icon name="plus" /> {t("setup.phone")}
-        </button>
-        <button type="button" onClick={() => add("rtsp://")}>
-          <Icon name="plus" /> {t("setup.address")}
-        </button>
+        )}
       </div>
+      {(!cameras.length || drawn) && game.players.length > 0 && <p class="hint">{t("setup.virtualWhy")}</p>}
       <Problem text={problem} />
     </fieldset>
   );

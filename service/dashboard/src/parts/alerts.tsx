@@ -23,15 +23,26 @@ export function owedInWords(info: TableInfo, owed: Owed): string[] {
   return [cells.length ? t(`${key}Cells`, { name, cells: listed(cells) }) : t(key, { name })];
 }
 
+// What the table still needs before anything can be read: nothing, if one camera can watch.
+export function tableNeeds(info: TableInfo): "pose" | "colours" | "" {
+  const { cameras } = info;
+  if (!cameras.length || cameras.some((camera) => !camera.needs)) {
+    return "";
+  }
+  return cameras.some((camera) => camera.needs === "pose") ? "pose" : "colours";
+}
+
 interface AlertsProps {
   info: TableInfo;
   state: PlayState;
+  host: boolean;
   mayTouch: boolean;
   mayPass: boolean;
 }
 
-export function Alerts({ info, state, mayTouch, mayPass }: AlertsProps) {
+export function Alerts({ info, state, host, mayTouch, mayPass }: AlertsProps) {
   const breach = openBreach(state);
+  const needs = tableNeeds(info);
   return (
     <div class="alerts">
       <div aria-live="assertive">{breach && <Breach info={info} turn={breach} mayTouch={mayTouch} />}</div>
@@ -54,18 +65,63 @@ export function Alerts({ info, state, mayTouch, mayPass }: AlertsProps) {
         {state.asks.map((ask) => (
           <Question key={ask.cells.join()} info={info} ask={ask} mayTouch={mayTouch} />
         ))}
+        <Doubts state={state} />
         {state.over && <Ending info={info} state={state} />}
-        {state.phase === "setup" && <Notice title={t("phase.setup")} text={t("phase.setupWhy")} />}
+        {needs && <SetUp info={info} needs={needs} host={host} />}
+        {!needs && state.phase === "setup" && <Notice title={t("phase.setup")} text={t("phase.setupWhy")} />}
         {state.phase === "paused" && <Notice title={t("phase.paused")} text={t("phase.pausedWhy")} />}
         {Object.entries(state.cameras)
-          .filter(([, { state: how }]) => how !== "back" && how !== "realigned")
+          .filter(([, { state: how }]) => !["back", "realigned", "uncalibrated"].includes(how))
           .map(([camera, trouble]) => (
             <p key={camera} class="alert camera-trouble">
               <Icon name="camera" /> {said(trouble) || t("camera.trouble", { camera, state: cameraWord(trouble.state) })}
             </p>
           ))}
+        {!needs &&
+          info.cameras
+            .filter((camera) => camera.needs)
+            .map(({ name }) => (
+              <p key={name} class="alert camera-trouble">
+                <Icon name="camera" /> {t("needs.some", { camera: name })}{" "}
+                {host && <a href={`/t/${info.id}/cameras`}>{t("needs.go")}</a>}
+              </p>
+            ))}
       </div>
     </div>
+  );
+}
+
+// What was read but is not certain, and what a later look has corrected.
+function Doubts({ state }: { state: PlayState }) {
+  const asked = state.asks.flatMap((ask) => ask.cells);
+  const cells = Object.keys(state.unsure).filter((cell) => !asked.includes(cell));
+  return (
+    <>
+      {cells.length > 0 && state.phase !== "over" && (
+        <p class="alert unsure">
+          <Icon name="help" /> {t("alert.unsure", { cells: listed(cells) })}
+        </p>
+      )}
+      {state.corrected.length > 0 && (
+        <p class="alert good">
+          <Icon name="check" /> {t("alert.corrected", { cells: listed(state.corrected) })}
+        </p>
+      )}
+    </>
+  );
+}
+
+function SetUp({ info, needs, host }: { info: TableInfo; needs: "pose" | "colours"; host: boolean }) {
+  return (
+    <section class="alert">
+      <h2>{t("needs.title")}</h2>
+      <p>{t(host ? `needs.${needs}` : "needs.host")}</p>
+      {host && (
+        <a class="button primary" href={`/t/${info.id}/cameras`}>
+          <Icon name="camera" /> {t(needs === "pose" ? "needs.go" : "cameras.learn")}
+        </a>
+      )}
+    </section>
   );
 }
 

@@ -33,14 +33,15 @@ export function Chip({ colours, letter }: { colours: Colours; letter: string }) 
   );
 }
 
+export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
 export function playerName(info: TableInfo, id: string): string {
   const named = info.players.find((player) => player.id === id)?.name;
   if (named) {
     return named;
   }
   if (id in info.colours) {
-    const word = colourName(info.colours, id);
-    return word.charAt(0).toUpperCase() + word.slice(1);
+    return capital(colourName(info.colours, id));
   }
   return t("player.number", { id });
 }

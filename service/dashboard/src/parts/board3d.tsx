@@ -18,6 +18,7 @@ export interface BoardView {
   legal?: string[];
   missing?: Mark[];
   surplus?: Mark[];
+  unsure?: string[];
   upTo?: number;
 }
 
@@ -68,6 +69,7 @@ export function Board3D({ info, view, onCell, onScene }: Props) {
       legal: view.legal ?? [],
       missing: marked(view.missing ?? [], view.awaited ?? []),
       surplus: marked(view.surplus ?? [], pieces),
+      unsure: view.unsure ?? [],
       upTo: view.upTo ?? 99,
       patterns,
     });

@@ -5,11 +5,11 @@ import { sessionPath, socketAddress } from "../api";
 import { t } from "../i18n";
 import { marked, piecesOf } from "../pieces";
 import { cellOutline, pieceFace, pieceOutline, project } from "../projection";
-import { cellName } from "../state";
+import { cellName, cellOf } from "../state";
 import type { CameraInfo, TableInfo } from "../types";
 import { rgb } from "./basics";
 import type { BoardView } from "./board3d";
-import { Patterns } from "./flat";
+import { Doubt, Patterns } from "./flat";
 
 interface Props {
   info: TableInfo;
@@ -128,6 +128,12 @@ function Overlay({ info, camera, view, onCell, proof }: Props) {
           points={cellOutline(model, board, name, view.stacks[name]?.length ?? 0) ?? undefined}
         />
       ))}
+      {(view.unsure ?? []).map((name) => {
+        const { file, rank } = cellOf(name);
+        const [x, y] = [(file + 0.5) * board.pitch_mm, (rank + 0.5) * board.pitch_mm];
+        const at = project(model, x, y, (view.stacks[name]?.length ?? 0) * board.unit_mm[2]);
+        return at && <Doubt key={`unsure.${name}`} x={at[0]} y={at[1]} r={width / 75} />;
+      })}
       {(["last", "illegal"] as const).flatMap((kind) =>
         marked(view[kind] ?? [], pieces).map((piece) => (
           <polygon

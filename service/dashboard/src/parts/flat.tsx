@@ -27,6 +27,7 @@ export function FlatBoard({ info, view, onCell }: Props) {
   const illegal = at([...(view.illegal ?? []), ...(view.surplus ?? [])]);
   const missing = at(view.missing);
   const legal = new Set(view.legal ?? []);
+  const unsure = new Set(view.unsure ?? []);
 
   const move = (event: KeyboardEvent, file: number, row: number) => {
     const [dx, dy] =
@@ -62,7 +63,7 @@ export function FlatBoard({ info, view, onCell }: Props) {
           data-at={spot}
           role={onCell ? "button" : "img"}
           tabindex={onCell ? 0 : undefined}
-          aria-label={t("board.cell", { cell: name, stack: words })}
+          aria-label={t("board.cell", { cell: name, stack: unsure.has(name) ? `${words} (${t("board.unsure")})` : words })}
           class={`cell${onCell ? " tappable" : ""}`}
           transform={`translate(${x} ${y})`}
           onClick={() => onCell?.(name)}
@@ -89,6 +90,9 @@ export function FlatBoard({ info, view, onCell }: Props) {
             <rect class="mark-illegal" x={1} y={1} width={SIDE - 2} height={SIDE - 2} rx={5} fill="url(#flat-hatch)" />
           )}
           {missing.has(spot) && <rect class="mark-missing" x={4} y={4} width={SIDE - 8} height={SIDE - 8} rx={4} />}
+          {unsure.has(name) && (!wall || row === Math.max(stack.length - 1, 0)) && (
+            <Doubt x={SIDE - 9} y={9} r={8} />
+          )}
           {legal.has(name) && (!wall || row === stack.length) && <circle class="mark-legal" cx={SIDE / 2} cy={SIDE / 2} r={8} />}
         </g>,
       );
@@ -161,6 +165,18 @@ function FlatPiece({ info, piece, rows, patterns }: PieceProps) {
     <g class="piece">
       <rect {...place} fill={rgb(info.colours[colour])} />
       {patterns && index > 0 && <rect {...place} fill={`url(#flat-${Math.min(index, 5)}${ink})`} />}
+    </g>
+  );
+}
+
+// A question mark where it is not certain what stands there.
+export function Doubt({ x, y, r }: { x: number; y: number; r: number }) {
+  return (
+    <g class="mark-doubt" transform={`translate(${x} ${y}) scale(${r / 10})`}>
+      <circle r={10} />
+      <text y={5.5} text-anchor="middle">
+        ?
+      </text>
     </g>
   );
 }

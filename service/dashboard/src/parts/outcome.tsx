@@ -43,11 +43,14 @@ function words(info: TableInfo, step: Step, told: Told): string[] {
 const WELL = ["good", "heights", "usable", "plenty", "enough"];
 
 export function Outcome({ info, step, told }: { info: TableInfo; step: Step; told: Told | null }) {
+  const [first, ...rest] = told ? words(info, step, told) : [];
   return (
     <div aria-live="polite">
       {told && (
         <div class={`alert ${told.good && WELL.includes(told.quality) ? "good" : "owed"}`}>
-          <p>{words(info, step, told).join(" ")}</p>
+          <p>
+            <strong>{first}</strong> {rest.join(" ")}
+          </p>
           {told.text && (
             <details>
               <summary>{t("quality.details")}</summary>

@@ -12,6 +12,7 @@ import {
   LineBasicMaterial,
   LineDashedMaterial,
   LineSegments,
+  type Material,
   Mesh,
   MeshBasicMaterial,
   MeshStandardMaterial,
@@ -22,6 +23,8 @@ import {
   Raycaster,
   RingGeometry,
   Scene,
+  Sprite,
+  SpriteMaterial,
   SRGBColorSpace,
   Vector2,
   Vector3,
@@ -32,7 +35,7 @@ import { RoundedBoxGeometry } from "three/addons/geometries/RoundedBoxGeometry.j
 import { type Piece, cellsOf } from "../pieces";
 import { cellName, cellOf } from "../state";
 import type { BoardInfo, ColourInfo, Extent, Stacks } from "../types";
-import { hatchTexture, labelTexture, patternTexture, woodTexture } from "./textures";
+import { hatchTexture, labelTexture, patternTexture, questionTexture, woodTexture } from "./textures";
 
 export interface View {
   stacks: Stacks;
@@ -42,6 +45,7 @@ export interface View {
   legal: string[];
   missing: Piece[];
   surplus: Piece[];
+  unsure: string[];
   patterns: boolean;
   upTo: number;
 }
@@ -55,6 +59,7 @@ export class BoardScene {
   private readonly controls: OrbitControls;
   private readonly pieces = new Group();
   private readonly marks = new Group();
+  private readonly question = questionTexture();
   private readonly standing = new Map<string, Mesh>();
   private readonly materials = new Map<string, MeshStandardMaterial>();
   private readonly boxes = new Map<string, RoundedBoxGeometry>();
@@ -279,8 +284,13 @@ export class BoardScene {
   }
 
   private mark(view: View): void {
-    for (const child of [...this.marks.children]) {
+    const shared = new Set<BufferGeometry>(this.boxes.values());
+    for (const child of [...this.marks.children] as Mesh<BufferGeometry, Material>[]) {
       this.marks.remove(child);
+      child.material.dispose();
+      if (!shared.has(child.geometry)) {
+        child.geometry.dispose();
+      }
     }
     for (const mark of view.last) {
       this.frame(mark, 0xffffff, false, 1.01);
@@ -298,6 +308,21 @@ export class BoardScene {
     for (const cell of view.legal) {
       this.ring(cell, view.stacks[cell]?.length ?? 0);
     }
+    for (const cell of view.unsure) {
+      this.doubt(cell, Math.min(view.stacks[cell]?.length ?? 0, view.upTo));
+    }
+  }
+
+  // A question mark above a stack, in front of everything.
+  private doubt(cell: string, height: number): void {
+    const { file, rank } = cellOf(cell);
+    const [x, z] = this.at(file, rank);
+    const side = this.board.unit_mm[0];
+    const sprite = new Sprite(new SpriteMaterial({ map: this.question, depthTest: false }));
+    sprite.scale.setScalar(side * 0.75);
+    sprite.position.set(x, height * this.board.unit_mm[2] + side * 0.4, z);
+    sprite.userData = { cells: [cell] };
+    this.marks.add(sprite);
   }
 
   private upperCorners(piece: Piece): Vector3[] {

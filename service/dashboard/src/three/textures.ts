@@ -98,3 +98,20 @@ export function labelTexture(text: string): CanvasTexture {
     pen.fillText(text, 64, 68);
   });
 }
+
+export function questionTexture(): CanvasTexture {
+  return texture(128, (pen) => {
+    pen.fillStyle = "#8a4b00";
+    pen.strokeStyle = "#fff8e6";
+    pen.lineWidth = 8;
+    pen.beginPath();
+    pen.arc(64, 64, 54, 0, 7);
+    pen.fill();
+    pen.stroke();
+    pen.font = "800 84px system-ui, sans-serif";
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.fillStyle = "#fff8e6";
+    pen.fillText("?", 64, 70);
+  });
+}
