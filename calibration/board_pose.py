@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from calibration.camera import Camera, Floats
-from calibration.cell_fit import BORDER, LIKE, CellFit, fit_cells, inside, likeness_of, sides_in
+from calibration.cell_fit import BORDER, LIKE, CellFit, inside, likeness_of, sides_in
 from calibration.cell_sides import common_look
 from calibration.contour_search import contour_rectangles
 from calibration.grid_pose import (
@@ -128,10 +128,7 @@ def doubts_of_place(solution: Solution, sight: Sight, board: Board) -> tuple[str
 
 def settle_on_board(camera: Camera, sight: Sight, board: Board) -> BoardPose | None:
     """The board's own lines near a pose that is already roughly known; None where unsure."""
-    trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
-    cells = fit_cells(
-        camera, sight.lab, board, sight.doubt, trusted=trusted, rounds=(0.2, 0.12, 0.08, 0.06)
-    )
+    cells = settled_cells(camera, sight, board)
     if cells is not None and cells.merit > _SURE_MERIT and cells.seen > _SURE_SEEN:
         return _by_cells(cells, [], sight, board)
     return None
@@ -176,7 +173,7 @@ def _cells_inside(around: Sequence[Found], sight: Sight, board: Board) -> list[C
         if rough is not None:
             fits.append(rough)
     fits.sort(key=lambda f: -f.merit)
-    exact = [settled_cells(rough, sight, board) for rough in fits[:2]]
+    exact = [settled_cells(rough.solution.camera, sight, board) for rough in fits[:2]]
     return [fit for fit in exact if fit is not None]
 
 

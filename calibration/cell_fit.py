@@ -13,6 +13,7 @@ from rules.lattice import Board
 
 _USUAL_DEPTH_MM = (0.7, 1.2)  # of hollows that nobody measured, many are painted; and its spread
 _WALL_MM = 0.7  # how far a wall shifts what is seen of a side
+_FOOT_MM = 0.8  # how far below the rim that may lie
 BORDER = 0.02  # of the pitch: by how much the outermost line may lie beside its place
 _SURE = 0.5  # a side that correlates less with the common look says nothing
 LIKE = 0.55  # from this likeness on a side counts as seen
@@ -22,6 +23,7 @@ _COARSE = 12  # elements of a top view a pitch, for a first look
 _SHIFTS = tuple((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1))
 _SHIFT_GAIN = 2.0
 _SIDE_SEEN, _SIDE_MISSING = 2.0, -0.8  # logarithms: how much likelier where a cell is
+_FEW_WALLS = 6  # sides of one direction that have no look of their own
 _MOST_PX_PER_MM = 6.0
 _ONE_SIGN = 0.3  # balance of signs, 0 to 1, beyond which all sides must have the same
 
@@ -95,6 +97,25 @@ def lags(sides: Sides, look: CommonLook, most_mm: float) -> Lags:
     )
 
 
+def _by_wall(sides: Sides, found: Lags, most_mm: float) -> Lags:
+    """The same with each direction's own look, for walls look different to each side.
+
+    What all sides share tells where the walls are, the look of one direction alone how each of
+    them lies to the others.
+    """
+    off, like = found.off_mm.copy(), found.likeness.copy()
+    for way in OUTWARDS:
+        these = np.asarray((sides.outward == way).all(axis=1))
+        if these.sum() < _FEW_WALLS:
+            continue
+        own = lags(sides.part(these), common_look(sides.part(these)), most_mm)
+        sure = own.likeness > _SURE
+        if sure.sum() >= _FEW_WALLS // 2:
+            middle = float(np.median(off[these][sure]) - np.median(own.off_mm[sure]))
+            off[these], like[these] = own.off_mm + middle, own.likeness
+    return Lags(off, like, found.strength)
+
+
 def cell_evidence(
     camera: Camera, sides: Sides, found: Lags, board: Board, depth_mm: float | None = None
 ) -> Evidence:
@@ -102,7 +123,8 @@ def cell_evidence(
 
     So is that of the outermost line: it is drawn wider than the others, or cut in half.
     Hollows are seen by their upper rim; how much deeper their floor is, is a second unknown. Their
-    walls are seen and shaded differently to each side: four more unknowns.
+    walls are seen and shaded differently to each side, by their rim or by their foot: eight more
+    unknowns.
     """
     keep = found.likeness > _SURE
     middle = sides.middle_mm[keep]
@@ -124,7 +146,8 @@ def cell_evidence(
     if depth_mm is not None:
         up = np.broadcast_to([0.0, 0.0, 1.0], outward.shape)
         ways = [(out == way).all(axis=1)[:, None] * outward for way in OUTWARDS]
-        shape = np.stack([outward, outermost, up, *ways], axis=1)
+        rises = [(out == way).all(axis=1)[:, None] * up for way in OUTWARDS]
+        shape = np.stack([outward, outermost, up, *ways, *rises], axis=1)
     good = np.isfinite(px).all(axis=1) & np.isfinite(normals).all(axis=1)
     return Evidence(at[good], px[good], normals[good], error[good], shape[good])
 
@@ -188,13 +211,16 @@ def fit_cells(
             return result
         cells = sides.part(within)
         look = common_look(cells)
-        evidence = cell_evidence(camera, cells, lags(cells, look, reach * pitch), board, depth)
+        found = lags(cells, look, reach * pitch)
+        if depth is not None:
+            found = _by_wall(cells, found, reach * pitch)
+        evidence = cell_evidence(camera, cells, found, board, depth)
         if len(evidence.px) < 8:
             return result
         expected, errors = [0.0, 0.0], [1e3, BORDER * pitch]
         if prior is not None and depth is not None:
-            expected += [prior[0] - depth, *[0.0] * len(OUTWARDS)]
-            errors += [prior[1], *[_WALL_MM] * len(OUTWARDS)]
+            expected += [prior[0] - depth, *[0.0] * 2 * len(OUTWARDS)]
+            errors += [prior[1], *[_WALL_MM] * len(OUTWARDS), *[_FOOT_MM] * len(OUTWARDS)]
         sizes = SizePrior(np.array(expected), np.array(errors))
         solution = solve(camera, evidence, doubt, trusted=trusted, sizes=sizes)
         if depth is not None:

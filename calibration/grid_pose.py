@@ -21,6 +21,8 @@ Say = Callable[[str], None]  # tells what is looked for, for those who wait
 _MOST_TRIED = 6
 _MOST_FITTED = 3
 _WORTH = 0.6  # of the best fit: what begins worse is not followed
+_CLOSER = (0.2, 0.12, 0.08, 0.06)  # of the pitch: how far off borders are looked for
+_ASIDE_MM = (-2.0, 2.0)  # as far as rim and foot of usual hollows are seen apart
 _FAIR, _STRETCH, _MOST_STRETCHED = 0.45, 0.08, 3
 
 
@@ -153,7 +155,7 @@ def _fits(
     for start in starts[:_MOST_FITTED]:
         if start.merit < _WORTH * best:
             break
-        fit = settled_cells(start, sight, board)
+        fit = settled_cells(start.solution.camera, sight, board)
         if fit is not None:
             fits.append(fit)
             best = max(best, fit.merit)
@@ -170,13 +172,28 @@ def rough_cells(camera: Camera, sight: Sight, board: Board) -> CellFit | None:
     )
 
 
-def settled_cells(start: CellFit, sight: Sight, board: Board) -> CellFit | None:
-    """The exact fit that a rough one leads to."""
-    camera = start.solution.camera
-    trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
-    return fit_cells(
-        camera, sight.lab, board, sight.doubt, trusted=trusted, rounds=(0.2, 0.12, 0.08, 0.06)
-    )
+def settled_cells(camera: Camera, sight: Sight, board: Board) -> CellFit | None:
+    """The exact fit that a rough place leads to.
+
+    The rim of hollows is easily taken for their foot, which lies beside it: of what is fitted from
+    around the place, all sides look alike only where they are what they seem to be.
+    """
+    fits = []
+    for aside in (0.0,) if board.recess_mm is None else (0.0, *_ASIDE_MM):
+        start = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
+        moved = _towards_eye(camera, aside, board) if aside else camera
+        fit = fit_cells(moved, sight.lab, board, sight.doubt, trusted=start, rounds=_CLOSER)
+        if fit is not None:
+            fits.append(fit)
+    return max(fits, key=lambda fit: fit.merit, default=None)
+
+
+def _towards_eye(camera: Camera, by_mm: float, board: Board) -> Camera:
+    """The camera that would see the board so much nearer to it."""
+    way = camera.position_mm - centre_of(board)
+    way[2] = 0.0
+    way *= by_mm / (np.linalg.norm(way) + 1e-9)
+    return replace(camera, translation_mm=camera.translation_mm - camera.rotation @ way)
 
 
 def _same_place(one: Found, fit: CellFit, sight: Sight, board: Board) -> bool:
