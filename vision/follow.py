@@ -5,7 +5,7 @@ doubt: one reading is enough for what the game expects, anything else must be re
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -107,13 +107,16 @@ class Follower:
             self._told = None
         if t - moved_at >= self.settings.turned_s:
             told += self._turned()
-        if t - moved_at < self.settings.settle_s or t - self._read_at < self._pause():
+        waits = t - self._read_at < self._pause()
+        if t - moved_at < self.settings.settle_s or (waits and not self._where.suspicious):
             return told
         for note in self._where.settle(t):
             if isinstance(note, Turned):
                 self._turn = note if self._turn is None else self._turn.further(note)
             else:
                 told.append(note)
+        if waits:
+            return told
         before = self._believed
         scene = self._look(t)
         if scene is None:
@@ -186,13 +189,8 @@ class Follower:
 
     def _moved(self, reading: Reading) -> list[Unit]:
         """The units that have surely come or gone since the last scene."""
-        before = dict((self._believed or Stacks()).units())
-        now = dict(reading.stacks.units())
-        return [
-            unit
-            for unit in before.keys() | now.keys()
-            if before.get(unit) != now.get(unit) and unit.cell not in reading.unsure
-        ]
+        moved = _between(self._believed or Stacks(), reading.stacks)
+        return [unit for unit in moved if unit.cell not in reading.unsure]
 
     def _read(self, t: float, fresh: Mapping[str, WatchedCamera]) -> Reading:
         self._read_at = t
@@ -232,6 +230,7 @@ class Follower:
     ) -> Scene | None:
         """The scene if it can be believed already."""
         scene = self._scene(t, reading, hands)
+        covered = hands.union(*(cover.cells for cover in reading.covered.values()))
         before = self._told
         if before is not None and before.stacks == scene.stacks and before.unsure == scene.unsure:
             return None
@@ -244,13 +243,13 @@ class Follower:
             known, scene = True, replace(scene, stacks=start, unsure={})
         if known and not scene.unsure:
             self._begun = True
-            return self._tell(scene)
+            return self._tell(scene, covered)
         if known and self._only_one_is_fine(scene):
             self._begun = True
-            return self._tell(replace(scene, unsure={}))
+            return self._tell(replace(scene, unsure={}), covered)
         if not self._convincing(scene, still_s):
             return None
-        return self._tell(scene if known else self._reconciled(scene))
+        return self._tell(scene if known else self._reconciled(scene), covered)
 
     def _convincing(self, scene: Scene, still_s: float) -> bool:
         """Whether a scene that the game does not expect has been seen well enough to be told."""
@@ -328,7 +327,7 @@ class Follower:
             return scene
         unsure = dict(scene.unsure)
         for stacks, odd in odds.items():
-            for cell in scene.stacks.differing(stacks):
+            for cell in scene.stacks.differing(stacks) if odd >= cfg.remembered * total else ():
                 chances = dict(unsure.get(cell, {scene.stacks.get(cell, ""): 1.0}))
                 other = stacks.get(cell, "")
                 chances[other] = max(chances.get(other, 0.0), odd / total)
@@ -476,14 +475,21 @@ class Follower:
         known = [share for share in seen if share is not None]
         return not known or max(known) > 0.1
 
-    def _tell(self, scene: Scene) -> Scene:
+    def _tell(self, scene: Scene, covered: Collection[Cell] = ()) -> Scene:
+        moved = _between(self._believed or Stacks(), scene.stacks)
         scene = replace(scene, doubted={cell: dict(of) for cell, of in self._doubted.items()})
         self._told = self._last = scene
         self.believe(scene.stacks)
         self._doubt()
-        self._where.understood(scene.t)
+        self._where.understood(scene.t, moved, covered)
         return scene
 
 
 def _at(stacks: Stacks, unit: Unit) -> str:
     return stacks.get(unit.cell, "")[unit.level - 1 : unit.level]
+
+
+def _between(before: Stacks, now: Stacks) -> list[Unit]:
+    """The units that have come, gone or changed."""
+    old, new = dict(before.units()), dict(now.units())
+    return [unit for unit in {**old, **new} if old.get(unit) != new.get(unit)]

@@ -43,6 +43,13 @@ class Changed:
         """The part of the picture that differs by more than a shadow."""
         return float(self.solid.mean())
 
+    def without(self, pieces: Mask) -> "Changed":
+        """What differs beside pieces that came or went."""
+        if not pieces.any():
+            return self
+        free = cv2.dilate(pieces.astype(np.uint8), np.ones((5, 5), dtype=np.uint8)) == 0
+        return Changed(self.any & free, self.solid & free)
+
 
 class Hands:
     """Compares still pictures of one camera with the last one that was understood."""
@@ -58,13 +65,18 @@ class Hands:
         """Whether there is a picture to compare with."""
         return self._reference is not None
 
-    def understood(self, small: ImageBGR, t: float, play: Mask) -> None:
+    def understood(
+        self, small: ImageBGR, t: float, play: Mask, pieces: Mask, covered: Mask
+    ) -> None:
         """What the picture shows is known: changes count from here.
 
-        But for what still reaches in: when it goes, its place must look as before.
+        But for what still reaches in, which `pieces` that came or went do not, and for what is
+        `covered`: when it goes, its place must look as before.
         """
         now, before = _light(small), self._reference
-        reaching = None if before is None else self._reaching(small, play)
+        reaching = None if before is None else self._reaching(small, play, pieces)
+        if covered.any():
+            reaching = covered if reaching is None else reaching | covered
         if before is None or reaching is None:
             self._reference, self._reaching_since = now, None
             return
@@ -76,11 +88,12 @@ class Hands:
             before = before * self._gain(now, before)
             self._reference = np.where(reaching[..., None], before, now)
 
-    def _reaching(self, small: ImageBGR, play: Mask) -> Mask | None:
+    def _reaching(self, small: ImageBGR, play: Mask, pieces: Mask) -> Mask | None:
         """Whoever comes in from beyond the table around, over the board or not, and his shadow."""
         changed = self.changed(small)
         if changed is None:
             return None
+        changed = changed.without(pieces)
         found = self._crossing(Changed(changed.any, changed.any), play, 0.0)
         most = self._settings.most * np.count_nonzero(self._area.around)
         return None if found is None or np.count_nonzero(found) > most else found

@@ -44,7 +44,9 @@ class Sighting:
 
     @property
     def known(self) -> bool:
-        """Whether this is the same view at all."""
+        """Whether this is the same view at all; that many things stay where they were proves it."""
+        if self.staying >= _FEWEST and self.staying >= self.agreeing:
+            return True
         return self.agreeing >= max(_FEWEST, 0.08 * self.followed)
 
     @property

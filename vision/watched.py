@@ -1,7 +1,7 @@
 """A watched camera: its newest frames, whether they move, and what has changed in them."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import cv2
@@ -16,7 +16,7 @@ from vision.frame import Frame, ImageBGR
 from vision.hands import Changed, Hands
 from vision.health import Health
 from vision.place import Anchor, Sighting
-from vision.play_area import PlayArea
+from vision.play_area import Mask, PlayArea
 from vision.sight import in_sight
 from vision.stillness import Stillness
 
@@ -109,11 +109,24 @@ class WatchedCamera:
         self._stillness.believe(stacks)
         self._play = self.area.reach(stacks, above=3)
 
-    def understood(self) -> None:
-        """The newest picture shows what is believed."""
+    def understood(self, moved: Sequence[Unit] = (), covered: Iterable[Cell] = ()) -> None:
+        """The newest picture shows what is believed, but for cells that a hand covers.
+
+        `moved` are the pieces that came or went since the last one.
+        """
         if self._small is not None:
-            self._hands.understood(self._small, self._t, self._play)
+            levels = self._board.lattice.levels
+            hidden = self._units(Unit(cell, k + 1) for cell in covered for k in range(levels))
+            pieces = self._units(moved)
+            self._hands.understood(self._small, self._t, self._play, pieces, hidden)
             self._changed = None
+
+    def _units(self, units: Iterable[Unit]) -> Mask:
+        """Where units are seen in the small picture, if nothing hides them."""
+        mask = np.zeros(self.area.around.shape, dtype=np.bool_)
+        for cell, level in units:
+            mask |= self.area.units(cell, level, level)
+        return mask
 
     def forget(self) -> None:
         """The pictures until now tell nothing about the next ones."""
@@ -137,12 +150,7 @@ class WatchedCamera:
         changed = self._change()
         if changed is None:
             return frozenset()
-        if moved:
-            pieces = np.zeros(changed.any.shape, dtype=np.uint8)
-            for cell, level in moved:
-                pieces |= self.area.units(cell, level, level).astype(np.uint8)
-            free = cv2.dilate(pieces, np.ones((5, 5), dtype=np.uint8)) == 0
-            changed = Changed(changed.any & free, changed.solid & free)
+        changed = changed.without(self._units(moved))
         hand = self._hands.hand(changed, self._play)
         return frozenset() if hand is None else self.area.cells_in(hand, stacks)
 

@@ -5,13 +5,14 @@ and the reader made anew; what cannot be found gives no verdict.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from calibration.camera import Camera
 from calibration.realign import Remembered
+from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
@@ -37,6 +38,7 @@ class WhereSettings:
     place_s: float = 2.0  # a camera that was bumped is looked for so often (1 to 5)
     search_s: float = 4.0  # the first pause after its new place was not found; they double (2 to 8)
     longest_s: float = 60.0  # and the longest one (30 to 120)
+    suspect_s: float = 2.5  # of a view in which nothing is where it was, before it is told (2 to 5)
     strange_s: float = 0.5  # the same for one that has not shown its table yet (0.3 to 1)
     track_s: float = 0.1  # a board that is being turned is looked at so often (0.06 to 0.15)
     resized_s: float = 5.0  # the right size for so long, and another one is told again (2 to 10)
@@ -62,6 +64,7 @@ class Whereabouts:
         }
         self._turning = self._new_turning(Pose()) if turnable else None
         self._off: set[str] = set()  # cameras whose place is not known
+        self._suspected: dict[str, float] = {}  # since when they seem to stand elsewhere
         self._remembered: dict[str, Remembered] = {}  # as calibrated, by the first bump
         self._search_at: dict[str, tuple[float, float]] = {}  # when again, and the next pause
         self._resized: dict[str, float] = {}  # when a camera's picture had another shape last
@@ -118,11 +121,16 @@ class Whereabouts:
             for camera in self.cameras.values():
                 camera.believe(stacks)
 
-    def understood(self, t: float) -> None:
-        """The newest pictures show what is believed."""
+    def understood(
+        self, t: float, moved: Sequence[Unit] = (), covered: Collection[Cell] = ()
+    ) -> None:
+        """The newest pictures show what is believed, but for cells that a hand covers.
+
+        `moved` are the pieces that came or went since the last ones.
+        """
         for name, camera in self.cameras.items():
-            camera.understood()
-            if camera.health.good and name not in self._off:
+            camera.understood(moved, covered)
+            if camera.health.good and name not in self._off and name not in self._suspected:
                 camera.stands()
         if self._turning is not None:
             self._turning.remember(self._newest(t), self._stacks)
@@ -135,7 +143,13 @@ class Whereabouts:
             if camera.fresh(t, self.settings.stale_s)
             and camera.health.good
             and name not in self._off
+            and name not in self._suspected
         }
+
+    @property
+    def suspicious(self) -> bool:
+        """Whether some camera must be looked at again, even if nothing moves."""
+        return bool(self._suspected)
 
     def _note_lags(self) -> None:
         """Remembers when the newest movement ended in each camera, if all of them saw it."""
@@ -154,7 +168,7 @@ class Whereabouts:
     def _places(self, t: float) -> Iterator[CameraNote]:
         """Cameras that were bumped since the scene before; they are put right if possible."""
         strange = any(0 < count < STRANGE for count in self._strangeness.values())
-        pause = self.settings.strange_s if strange else self.settings.place_s
+        pause = self.settings.strange_s if strange or self._suspected else self.settings.place_s
         if t - self._placed_at < pause and self._placed_at > self.moved_at:
             return
         self._placed_at = t
@@ -171,21 +185,18 @@ class Whereabouts:
         if not sighting.known and never_seen:
             yield from self._strange(t, name, sighting)
             return
-        moved: bool | None = not sighting.steady
-        if not sighting.known:
-            # A far bump, or somebody stands before it: what was seen last must tell. Where the
-            # board was turned, much of that has moved without the camera.
-            turned = self._turning is not None and sighting.familiar
-            moved = False if turned else self.cameras[name].bumped()
-        elif 0 < self._strangeness[name] < STRANGE:  # that was not told
-            self._off.discard(name)
         if sighting.known:
+            if 0 < self._strangeness[name] < STRANGE:  # that was not told
+                self._off.discard(name)
             self._strangeness[name] = -1
-        if moved is None:
+        shifted = self._shifted(name, sighting)
+        if shifted is None and name not in self._suspected:
             return
+        moved = shifted is not False
         camera = self._found(t, name) if moved else None
-        if moved and camera is None and not sighting.known and sighting.followed < PLENTY:
-            return  # on plain tables hands and pieces hide all that could be found again
+        if moved and camera is None and self._unclear(t, name, sighting):
+            return
+        self._suspected.pop(name, None)
         if moved and (camera is None or not self._same(name, camera)):
             yield from self._bumped(t, name, camera)
             return
@@ -195,6 +206,27 @@ class Whereabouts:
             self._off.discard(name)
             self._search_at.pop(name, None)
             yield CameraNote(t, name, "realigned")
+
+    def _shifted(self, name: str, sighting: Sighting) -> bool | None:
+        """Whether a camera stands elsewhere by what its view shows; None where nothing tells."""
+        if sighting.known:
+            return not sighting.steady
+        # A far bump, or somebody stands before it: what was seen last must tell. Where the board
+        # was turned, much of that has moved without the camera.
+        if self._turning is not None and sighting.familiar:
+            return False
+        return self.cameras[name].bumped()
+
+    def _unclear(self, t: float, name: str, sighting: Sighting) -> bool:
+        """Whether hands and pieces may hide all that could be found again.
+
+        They do so for a while, or on plain tables for good; nothing is read until that is clear.
+        """
+        if sighting.known or name in self._off:
+            return False
+        if sighting.followed < PLENTY:
+            return True
+        return t - self._suspected.setdefault(name, t) < self.settings.suspect_s
 
     def _bumped(self, t: float, name: str, camera: Camera | None) -> Iterator[CameraNote]:
         """A camera that stands elsewhere; where, if that is known."""

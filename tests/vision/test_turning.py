@@ -100,6 +100,16 @@ def test_a_camera_that_was_knocked_by_ten_degrees_is_put_right() -> None:
 
 
 @pytest.mark.slow
+def test_a_camera_that_was_knocked_too_far_is_told_and_left_out() -> None:
+    """It cannot be found again; the other camera follows the game alone."""
+    told = followed(virtual_table(KEWBZ.replace("overhead 0.7", "overhead 30")), "kewbz")
+
+    states = [(e.data["camera"], e.data["state"]) for e in told if e.event == "camera"]
+    assert states == [("overhead", "moved")]
+    assert list(moves(told)) == [("+d4B", True), ("+d5Y", True)]
+
+
+@pytest.mark.slow
 def test_swapped_cameras_are_noticed_and_give_no_verdict() -> None:
     """Each shows what the other was calibrated for; nothing is told but that."""
     table = virtual_table(KEWBZ)
