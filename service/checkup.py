@@ -106,7 +106,7 @@ def _table(folder: Path, patience_s: float) -> Iterator[Finding]:
     except KiebitzError as error:
         yield Finding("table", False, str(error))
         return
-    yield Finding("table", True, f"{table.game}, {len(table.scene.cameras)} cameras")
+    yield Finding("table", True, f"{table.game}, cameras: {', '.join(table.scene.cameras)}")
     for name, place in table.scene.cameras.items():
         source = place.source
         if source is None or str(source) == "phone" or str(source).startswith("virtual:"):

@@ -13,20 +13,20 @@ from rules.errors import KiebitzError
 from service import __version__
 from service.plain_help import plain
 
-# One line a command: its module in `service/commands/`, imported only when it is called, and what
-# `kiebitz --help` says about it. The module holds `run`, a function, or `app`, a `typer.Typer`
-# with commands of its own.
+# One line a command, in the order in which one needs them: its module in `service/commands/`,
+# imported only when it is called, and what `kiebitz --help` says about it. The module holds `run`,
+# a function, or `app`, a `typer.Typer` with commands of its own.
 COMMANDS = {
-    "bench": "Measure Kiebitz on this machine.",
-    "calibrate": "Measure your cameras: lens, place, colours.",
     "demo": "Watch a game that plays itself, in the browser.",
-    "doctor": "See which cameras there are, what works, and what to do about the rest.",
-    "read": "Read the position in one picture a camera.",
-    "mat": "Print markers for your table, and a board to measure lenses with.",
-    "referee": "Judge a game that is written down, turn by turn.",
-    "serve": "Open the page for your table, for everybody in the room.",
     "table": "Describe your table: game, board, colours, cameras.",
+    "mat": "Print markers for your table, and a board to measure lenses with.",
+    "doctor": "See which cameras there are, what works, and what to do about the rest.",
+    "calibrate": "Measure your cameras: lens, place, colours.",
+    "read": "Read the position in one picture a camera.",
+    "serve": "Open the page for your table, for everybody in the room.",
     "watch": "Follow a game through cameras or recordings, event by event.",
+    "referee": "Judge a game that is written down, turn by turn.",
+    "bench": "Measure Kiebitz on this machine.",
 }
 HELP = "Kiebitz watches a game of coloured wooden pieces, keeps the score and knows the rules."
 INTERRUPTED = 130  # what shells expect after Ctrl-C

@@ -70,7 +70,13 @@ class Store:
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.execute("PRAGMA foreign_keys = ON")
             migrate(self._db, path or Path("memory"))
-        except (sqlite3.DatabaseError, OSError) as error:
+        except OSError as error:
+            why = "there is a file" if isinstance(error, FileExistsError) else error.strerror
+            raise StoreError(
+                f"games cannot be kept in {str(Path(path or '').parent)!r}: {str(why).lower()}; "
+                "name another folder with --data"
+            ) from error
+        except sqlite3.DatabaseError as error:
             raise StoreError(
                 f"the database {str(path)!r} cannot be opened: {error}; "
                 "move it away to begin anew, or name another folder with --data"

@@ -14,7 +14,6 @@ from service.table_reader import TableError, read_table_text
 from service.table_writer import table_text
 
 FILE_NAME = "table.toml"
-FIRST_CAMERA = CameraPlace(name="overhead", source=0)
 
 
 def read_table(folder: Path) -> Table:
@@ -69,9 +68,12 @@ def default_table(spec: GameSpec, lattice: Lattice | None = None, first: str = "
     setup = Setup(board=board, first=first)
     spec.set_up(setup)
     seats = spec.seats(Setup())
+    # A wall is best seen from the front, a board from above.
+    name = "front" if board.lattice.ranks == 1 else "overhead"
+    camera = CameraPlace(name=name, source=0)
     return Table(
         game=spec.name,
-        scene=Scene(board, dict(spec.colours), (), {FIRST_CAMERA.name: FIRST_CAMERA}),
+        scene=Scene(board, dict(spec.colours), (), {camera.name: camera}),
         first=first or (seats[0] if seats else ""),
         players=tuple(Player(id_, _name(id_, spec.colours)) for id_ in seats),
         rules={option.key: option.default for option in spec.options},

@@ -250,11 +250,14 @@ def _colours(entries: Entries, spec: GameSpec) -> dict[str, str]:
 
 def _players(each: list[Entries], spec: GameSpec) -> tuple[Player, ...]:
     """The players in the order of the file, which is the order of play."""
-    players = []
+    players: list[Player] = []
     for entries in each:
         id_ = entries.text("id")
         if id_ not in spec.players:
             entries.wrong("id", f"one of {', '.join(spec.players)}")
+            continue
+        if any(player.id == id_ for player in players):
+            entries.wrong("id", "every player once, and this one stands above already")
             continue
         own = [key.removesuffix(f".{id_}") for key in spec.details if key.endswith(f".{id_}")]
         entries.known(["id", "name", *own])

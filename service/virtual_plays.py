@@ -12,6 +12,7 @@ from rules.registry import GAMES, find_game
 from service.table import is_open
 from service.table_folder import FILE_NAME, read_table
 from vision.errors import SourceError
+from vision.virtual.excerpt import NAME as EXCERPT
 from vision.virtual.games import Mischief, random_script
 from vision.virtual.live import VirtualTable, open_table, play_scene, virtual_sources
 from vision.virtual.play import rehearse
@@ -31,7 +32,14 @@ def is_game(folder: Path, name: str) -> bool:
 def virtual_cameras(folder: Path, name: str, wanted: Collection[str]) -> Mapping[str, TimedSource]:
     """The virtual cameras of a file beside the table, or of a game before the cameras wanted."""
     table = virtual_table(folder, name, wanted)
-    return virtual_sources(folder / name) if table is None else table.sources
+    if table is not None:
+        return table.sources
+    if Path(name).name != EXCERPT:
+        raise SourceError(
+            f"a virtual camera cannot play {Path(name).name!r}; give a written game, "
+            f"an {EXCERPT}, or a game: {', '.join(_played())}"
+        )
+    return virtual_sources(folder / name)
 
 
 def virtual_table(folder: Path, name: str, wanted: Collection[str]) -> VirtualTable | None:

@@ -42,18 +42,32 @@ def wanted_sources(
         if alone and (Path(word).suffix.lower() == RECORDING or Path(word).is_file()):
             if not Path(word).is_file():
                 raise SourceError(f"there is no recording {word!r}")
-            inside = [camera for camera in recorded_cameras(Path(word)) if camera in cameras]
+            inside = [camera for camera in _inside(word, cameras) if camera in cameras]
             if not inside:
                 known = ", ".join(cameras)
                 raise SourceError(f"the recording {word!r} shows none of the cameras {known}")
             found.update({camera: str(Path(word).resolve()) for camera in inside})
             continue
+        if alone and Path(word).suffix:
+            raise SourceError(
+                f"there is no file {word!r}; a video is given as {next(iter(cameras))}={word}"
+            )
         if name not in cameras:
             raise UnknownName("camera", name, cameras)
         if name in found:
             raise TableError(f"camera {name!r} is named twice; give one source a camera")
         found[name] = _absolute(source) if equals else cameras[name].source
     return found
+
+
+def _inside(word: str, cameras: Mapping[str, CameraPlace]) -> list[str]:
+    try:
+        return list(recorded_cameras(Path(word)))
+    except SourceError as error:
+        camera = next(iter(cameras))
+        raise SourceError(f"{error}; if it is a video, say of which camera: {camera}={word}") from (
+            error
+        )
 
 
 def _absolute(source: str) -> str:
@@ -90,6 +104,8 @@ def open_cameras(
             opened[name] = plays[file][name]
         else:
             place = cameras[name]
+            if "/" in text and "://" not in text and not _exists(folder, text):
+                raise SourceError(f"there is no file or folder {text!r} for camera {name!r}")
             opened[name] = open_source(
                 name,
                 source,
@@ -98,6 +114,10 @@ def open_cameras(
                 settings=settings_of(folder, place),
             )
     return opened
+
+
+def _exists(folder: Path, source: str) -> bool:
+    return Path(source).exists() or (folder / source).exists()
 
 
 def watch(

@@ -15,6 +15,8 @@ from service.commands.table_measure import measure
 from service.table import is_open
 from service.table_folder import default_table, like, new_table
 
+MOST_COLUMNS = 26  # `a` to `z`
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -81,7 +83,13 @@ def _size(text: str, usual: Lattice) -> tuple[int, int]:
             "expected a number of cells such as 9, or 17x1", param_hint="--size"
         )
     columns = int(match[1])
-    return columns, int(match[2] or (1 if usual.ranks == 1 else columns))
+    ranks = int(match[2] or (1 if usual.ranks == 1 else columns))
+    if not (1 <= columns <= MOST_COLUMNS and ranks):
+        raise typer.BadParameter(
+            f"a board has 1 to {MOST_COLUMNS} columns and at least 1 rank, not {columns} x {ranks}",
+            param_hint="--size",
+        )
+    return columns, ranks
 
 
 def _unit(text: str) -> tuple[float, float, float]:

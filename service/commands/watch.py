@@ -17,7 +17,7 @@ from service.pipeline import table_pipeline
 from service.pretty import Pretty
 from service.table_folder import read_table
 from service.watching import Progress, open_cameras, wanted_sources, watch
-from vision.frame import Frame, Source
+from vision.frame import Frame, Recorded, Source
 from vision.sources.files import FileSource
 from vision.sources.recording import Recorder
 
@@ -74,14 +74,23 @@ def run(
         if kept is not None:
             stack.callback(kept.close)
         progress = stack.enter_context(_progress(sources))
+        if not any(isinstance(source, Recorded) for source in sources.values()):
+            sys.stderr.write(f"watching {', '.join(sources)}; stop with Ctrl-C\n")
+        nothing = True
         keep = kept.keep if kept is not None else _keep_nothing
         for event in watch(
             pipeline, sources, rotate, recorder=recorder, progress=progress, keep=keep
         ):
             show(event)
             sys.stdout.flush()
+            nothing = nothing and event.event != "settled"
             if kept is not None:
                 kept.told(event)
+        if nothing:
+            sys.stderr.write(
+                "nothing stood still for long enough to be read; "
+                f"single pictures are read by `kiebitz read {folder} CAM=IMAGE`\n"
+            )
         _tell_lags(pipeline.follower.lags())
 
 

@@ -277,6 +277,19 @@ class TestMistakes:
         assert rest[1].startswith(f"  line {lines.index('id = 0')}: size_mm is missing")
         assert rest[2].startswith(f"  line {lines.index('size_m = 40') + 1}: unknown key 'size_m'")
 
+    def test_a_player_named_twice_is_told_where(self) -> None:
+        """The line is the one of the second time."""
+        again = f'{CONTRACT}\n[[players]]\nid = "B"\n'
+
+        with pytest.raises(TableError, match=r'line 45: id = "B": .* stands above already'):
+            read_table_text(again)
+
+    def test_a_wall_is_seen_from_the_front(self) -> None:
+        """The camera of a new table is called after the place where it is of most use."""
+        cameras = {name: default_table(find_game(name)).scene.cameras for name in GAMES}
+
+        assert {name for name in GAMES if "front" in cameras[name]} == {"kwinty"}
+
     def test_the_second_of_a_list_has_its_own_line(self) -> None:
         """A mistake in a later [[players]] is told with that one's line."""
         text = CONTRACT.replace('id = "Y"', 'id = "R"')

@@ -5,6 +5,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import cv2
+import numpy as np
 import pytest
 
 from rules.events import Event
@@ -153,6 +155,9 @@ WRONG = [
     pytest.param(["overhead=none.mp4"], "no file or folder", id="no such file"),
     pytest.param(["overhead", "overhead"], "named twice", id="named twice"),
     pytest.param(["other.kiebitz"], "no recording", id="no such recording"),
+    pytest.param(["evening.mp4"], "a video is given as overhead=evening.mp4", id="no camera named"),
+    pytest.param(["overhead=h/none.mp4"], "no file or folder 'h/none.mp4'", id="path as typed"),
+    pytest.param(["overhead=virtual:chess"], "or a game: kewbz, qbq", id="no such virtual game"),
     pytest.param(["--language", "xx"], "unknown language 'xx'", id="no such language"),
 ]
 
@@ -170,6 +175,22 @@ def test_mistakes_are_told_in_a_sentence(
 
     assert cli.main(["watch", str(folder), *words]) == 2
     assert said in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_video_that_shows_nothing_still_is_told(
+    played: tuple[Path, tuple[Event, ...]], capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Single pictures are no recording; that there is no event is said, with what to do instead."""
+    folder, _ = played
+    for name in ("overhead", "side"):
+        cv2.imwrite(str(tmp_path / f"{name}.png"), np.full((360, 640, 3), 90, dtype=np.uint8))
+
+    assert cli.main(["watch", str(folder), f"overhead={tmp_path}"]) == 0
+
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert "single pictures are read by `kiebitz read" in told.err
 
 
 def test_a_folder_without_a_table_is_told(

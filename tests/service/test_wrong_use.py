@@ -53,6 +53,7 @@ def bright(folder: Path) -> str:
         pytest.param(["--unit", "0.5"], "1 to 999 mm", id="pieces too small"),
         pytest.param(["--pitch", "0"], "--pitch", id="no pitch"),
         pytest.param(["--pitch", "1e-9"], "--pitch", id="tiny pitch"),
+        pytest.param(["--size", "0"], "1 to 26 columns", id="no cells"),
         pytest.param(["--levels", "0"], "--levels", id="no levels"),
         pytest.param(["--levels", "3"], "always has 5 levels", id="levels of a game with rules"),
     ],

@@ -56,7 +56,9 @@ export function useLanguage(): string {
 }
 
 export function t(key: Key, values: Record<string, string | number> = {}): string {
-  return words[key].replace(/\{(\w+)\}/g, (whole, name: string) =>
+  const single = `${key}One`;
+  const text = values.n === 1 && has(single) ? words[single] : words[key];
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
     name in values ? String(values[name]) : whole,
   );
 }
