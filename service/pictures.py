@@ -3,17 +3,19 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 
-from service.follower import ImageBGR, TableFollower
+from service.follower import ImageBGR, Picture
 
 QUALITY = 80
 SMALL_WIDTH = 480
 _LOOK_AGAIN_S = 0.015
+
+Look = Callable[[str], Picture | None]
 
 
 def jpeg_of(image: ImageBGR, quality: int = QUALITY) -> bytes:
@@ -51,14 +53,15 @@ class Pictures:
     def __init__(self) -> None:
         self._newest: dict[str, Newest] = {}
 
-    async def watch(
-        self, follower: TableFollower, camera: str, per_second: float
-    ) -> AsyncGenerator[bytes]:
-        """The newest picture again and again; a slow viewer skips pictures."""
+    async def watch(self, look: Look, camera: str, per_second: float) -> AsyncGenerator[bytes]:
+        """The newest picture again and again; a slow viewer skips pictures.
+
+        `look` gives the newest picture of whoever follows the table at that moment.
+        """
         newest = self._newest.setdefault(camera, Newest())
         newest.viewers += 1
         if newest.pump is None or newest.pump.done():
-            newest.pump = asyncio.create_task(_pump(newest, follower, camera, per_second))
+            newest.pump = asyncio.create_task(_pump(newest, look, camera, per_second))
         sent = -1
         try:
             while not newest.pump.done():
@@ -75,16 +78,18 @@ class Pictures:
                 self._newest.pop(camera, None)
 
 
-async def _pump(newest: Newest, follower: TableFollower, camera: str, per_second: float) -> None:
+async def _pump(newest: Newest, look: Look, camera: str, per_second: float) -> None:
     """Encode each new picture, but no more than so many a second."""
     due = time.monotonic()
+    last: Picture | None = None
     while True:
         now = time.monotonic()
-        picture = follower.picture(camera) if now >= due else None
-        if picture is not None and picture.number != newest.number:
+        picture = look(camera) if now >= due else None
+        if picture is not None and picture is not last:
+            last = picture
             due = max(due + 1 / per_second, now)
             newest.jpeg = await asyncio.to_thread(jpeg_of, picture.image)
-            newest.number = picture.number
+            newest.number += 1
             changed, newest.changed = newest.changed, asyncio.Event()
             changed.set()
         await asyncio.sleep(_LOOK_AGAIN_S)

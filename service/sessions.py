@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from rules.errors import KiebitzError
 from rules.registry import find_game
 from rules.stacks import Stacks
-from service.follower import Seen, TableFollower
+from service.follower import Picture, Seen, TableFollower
 from service.inputs import Json
 from service.judging import camera_event
 from service.pictures import Pictures, small_jpeg
@@ -27,6 +27,10 @@ class Table:
     setup: Json
     follower: TableFollower | None = None
     pictures: Pictures = field(default_factory=Pictures)
+
+    def look(self, camera: str) -> Picture | None:
+        """The newest picture of a camera, by whoever follows the table now."""
+        return self.follower.picture(camera) if self.follower else None
 
     def describe(self) -> Json:
         """What is the same for everybody and seldom changes."""

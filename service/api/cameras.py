@@ -53,18 +53,17 @@ def picture(table: SeenTable, camera: CameraName) -> Response:
 @router.get("/{camera}.mjpg", response_class=Response)
 async def stream(table: SeenTable, camera: CameraName, server: AServer) -> StreamingResponse:
     """Pictures without end, for programs that know MJPEG."""
-    follower = _follower(table, camera)
+    _follower(table, camera)
     return StreamingResponse(
-        _parts(table, follower, camera, server),
+        _parts(table, camera, server),
         media_type="multipart/x-mixed-replace; boundary=picture",
     )
 
 
-async def _parts(
-    table: Table, follower: TableFollower, camera: str, server: Server
-) -> AsyncIterator[bytes]:
+async def _parts(table: Table, camera: str, server: Server) -> AsyncIterator[bytes]:
     per_second = server.settings.frames_per_second
-    async with contextlib.aclosing(table.pictures.watch(follower, camera, per_second)) as pictures:
+    look = table.pictures.watch(table.look, camera, per_second)
+    async with contextlib.aclosing(look) as pictures:
         async for jpeg in pictures:
             head = f"--picture\r\nContent-Type: image/jpeg\r\nContent-Length: {len(jpeg)}\r\n\r\n"
             yield head.encode() + jpeg + b"\r\n"

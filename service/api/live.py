@@ -111,10 +111,9 @@ async def frames(socket: WebSocket, session: str, camera: str) -> None:
     async with _accepted(socket, session, "see") as table:
         if table is None or table.follower is None:
             return
-        follower = table.follower
         per_second = server_of(socket).settings.frames_per_second
         async with contextlib.aclosing(
-            table.pictures.watch(follower, camera, per_second)
+            table.pictures.watch(table.look, camera, per_second)
         ) as pictures:
             async for jpeg in pictures:
                 check_invited(socket, session, "see")

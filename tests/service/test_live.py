@@ -212,6 +212,21 @@ class TestPictures:
         assert grey is not None
         assert abs(int(grey.mean()) - 200) < 3
 
+    def test_a_viewer_stays_when_the_follower_changes(self, room: Room, webcam: Webcam) -> None:
+        """After a step of the set-up others look; the page goes on showing what they see."""
+        webcam.show(1, 40)
+        with room.socket("/cameras/left/frames") as socket:
+            socket.receive_bytes()
+            other = Webcam()
+            other.show(1, 220)
+            room.server.sessions.feed(room.session, other)
+            socket.send_text("next")
+            second = socket.receive_bytes()
+
+        grey = cv2.imdecode(np.frombuffer(second, np.uint8), cv2.IMREAD_COLOR)
+        assert grey is not None
+        assert abs(int(grey.mean()) - 220) < 3
+
     def test_each_turn_keeps_its_picture(self, room: Room, webcam: Webcam) -> None:
         """Replay shows what the cameras saw at each turn."""
         webcam.show(1, 100)
