@@ -19,7 +19,7 @@ from vision.reader import Reader
 from vision.sources import LiveSource
 
 _log = logging.getLogger(__name__)
-_PATIENCE_S = 10.0
+_PATIENCE_S = 5.0  # for a thread that is to end; a reading takes a fraction, a new reader more
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,8 @@ class CameraFollower:
         try:
             self._follow(feed, self._reader(feed))
         except Exception as error:  # noqa: BLE001  the page must say it, whatever it is
+            if self._stop.is_set():
+                return  # everything is being closed, and nobody listens
             _log.exception("the cameras cannot be followed any more")
             for name in self._eyes:
                 feed.camera(name, "lost", f"reading has ended: {error}")

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated
@@ -35,7 +36,28 @@ PIPE_CLOSED = 1  # the reader of our output went away, as after `| head`
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0, 1 where the answer is no, or 2 on wrong use."""
-    words = list(sys.argv[1:] if words is None else words)
+    if words is None:
+        return leave(run(sys.argv[1:]))
+    return run(words)
+
+
+def leave(code: int) -> int:
+    """End the program at once where a thread still draws, reads or waits for a camera.
+
+    Were it inside a library while Python takes itself down, the program would be aborted.
+    """
+    busy = [one for one in threading.enumerate() if one.daemon]
+    if busy:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def run(words: Sequence[str]) -> int:
+    """Run one command; every error ends in one sentence and an exit code."""
+    words = list(words)
     try:
         try:
             program(words)(words, prog_name="kiebitz")

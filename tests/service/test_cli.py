@@ -209,6 +209,36 @@ class TestErrors:
         assert err == b""
 
 
+BUSY = """
+import sys, threading, time
+import cv2, numpy as np
+from service import cli
+
+def draw():
+    while True:
+        cv2.GaussianBlur(np.zeros((1500, 1500, 3), np.uint8), (31, 31), 5)
+
+def demo(words):
+    threading.Thread(target=draw, daemon=True).start()
+    time.sleep(0.5)
+    print("ended")
+    return 0
+
+cli.run = demo
+sys.exit(cli.main())
+"""
+
+
+def test_a_busy_camera_does_not_abort_the_end() -> None:
+    """A thread inside a library at the end is left there; the exit code says what was done."""
+    program = [sys.executable, "-c", BUSY]
+    ended = subprocess.run(
+        program, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "ended\n", "")
+
+
 class TestServe:
     """The page's server."""
 
