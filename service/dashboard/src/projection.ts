@@ -48,6 +48,24 @@ export function cellOutline(model: CameraModel, board: BoardInfo, cell: string, 
   return asPoints(corners.map((corner) => project(model, ...corner)));
 }
 
+const RING = Array.from({ length: 20 }, (_, i) => (i * Math.PI) / 10);
+
+// A ring on a cell, or on top of so many units; of a wall on its front.
+export function cellRing(model: CameraModel, board: BoardInfo, cell: string, level: number): string | null {
+  const { file, rank } = cellOf(cell);
+  const { pitch_mm: pitch, unit_mm: unit } = board;
+  const far = 0.27 * pitch;
+  const [x, y] = [(file + 0.5) * pitch, (rank + 0.5) * pitch];
+  return asPoints(
+    RING.map((angle) => {
+      const [across, up] = [x + far * Math.cos(angle), far * Math.sin(angle)];
+      return board.ranks === 1
+        ? project(model, across, y - unit[1] / 2, (level + 0.5) * unit[2] + up)
+        : project(model, across, y + up, level * unit[2]);
+    }),
+  );
+}
+
 function sides({ pitch_mm: pitch, unit_mm: unit }: BoardInfo, { cell, level, extent }: Piece) {
   const { file, rank } = cellOf(cell);
   const side = (first: number, long: number, own: number): [number, number] => [

@@ -184,7 +184,7 @@ def test_undo_pause_and_resume(visit: Opener, session: GameSession) -> None:
 
 
 def test_legal_places_are_shown_on_demand(visit: Opener, session: GameSession) -> None:
-    """Exactly the cells that the rules allow are marked."""
+    """Exactly the cells that the rules allow are marked, turn by turn."""
     page = visit("/")
     page.get_by_role("button", name="Flat board").click()
     expect(page.locator(".mark-legal")).to_have_count(0)
@@ -193,6 +193,11 @@ def test_legal_places_are_shown_on_demand(visit: Opener, session: GameSession) -
 
     cells = {cell for turn in session.legal() for cell in turn["cells"]}
     expect(page.locator(".mark-legal")).to_have_count(len(cells))
+    see(session, d4="B", d5="YB", c5="B", e6="Y")
+
+    after = {cell for turn in session.legal() for cell in turn["cells"]}
+    assert len(after) != len(cells)
+    expect(page.locator(".mark-legal")).to_have_count(len(after))
 
 
 @SIZES

@@ -1,5 +1,5 @@
 // Play: the board, the score, whose turn it is, what is owed, what is wrong.
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, post, sessionPath } from "../api";
 import { t } from "../i18n";
 import { Alerts, cameraWord, openBreach, tableNeeds } from "../parts/alerts";
@@ -29,7 +29,7 @@ type Shown = "3d" | "flat" | "camera";
 export function PlayPage({ info, state, me }: Props) {
   const mayTouch = me.role === "host" || me.role === "player";
   const [shown, setShown] = useState<Shown>("3d");
-  const [legal, setLegal] = useState<string[] | null>(null);
+  const [legal, setLegal, legalProblem] = useLegal(info, state);
   const [correcting, setCorrecting] = useState(false);
   const [cell, setCell] = useState<string | null>(null);
   const view = useBoardView(info, state, legal);
@@ -78,8 +78,9 @@ export function PlayPage({ info, state, me }: Props) {
           info={info}
           state={state}
           mayTouch={mayTouch}
-          legal={legal}
+          legal={legal !== null}
           onLegal={setLegal}
+          legalProblem={legalProblem}
           correcting={correcting}
           onCorrect={(on) => {
             setCorrecting(on);
@@ -106,6 +107,23 @@ export function PlayPage({ info, state, me }: Props) {
       )}
     </div>
   );
+}
+
+// The cells of all legal turns while they are wanted; asked for anew whenever something has happened.
+function useLegal(info: TableInfo, state: PlayState): [string[] | null, (on: boolean) => void, string] {
+  const [on, setOn] = useState(false);
+  const [cells, setCells] = useState<string[]>([]);
+  const [problem, run] = useTask();
+  const wanted = on && state.phase === "play";
+  useEffect(() => {
+    if (wanted) {
+      run(async () => {
+        const turns = await get<LegalTurn[]>(`${sessionPath(info.id)}/legal`);
+        setCells([...new Set(turns.flatMap((turn) => turn.cells))]);
+      });
+    }
+  }, [wanted, info.id, state.next, state.turns, state.confirmed]);
+  return [wanted ? cells : null, setOn, problem];
 }
 
 function useBoardView(info: TableInfo, state: PlayState, legal: string[] | null): BoardView {
@@ -154,27 +172,21 @@ interface ToolsProps {
   info: TableInfo;
   state: PlayState;
   mayTouch: boolean;
-  legal: string[] | null;
-  onLegal: (cells: string[] | null) => void;
+  legal: boolean;
+  onLegal: (on: boolean) => void;
+  legalProblem: string;
   correcting: boolean;
   onCorrect: (on: boolean) => void;
 }
 
-function Tools({ info, state, mayTouch, legal, onLegal, correcting, onCorrect }: ToolsProps) {
+function Tools({ info, state, mayTouch, legal, onLegal, legalProblem, correcting, onCorrect }: ToolsProps) {
   const [problem, run, busy] = useTask();
   const { voice } = usePrefs();
   const act = (what: string) => run(() => post(`${sessionPath(info.id)}/actions`, { do: what }));
-  const showLegal = () =>
-    legal
-      ? onLegal(null)
-      : run(async () => {
-          const turns = await get<LegalTurn[]>(`${sessionPath(info.id)}/legal`);
-          onLegal([...new Set(turns.flatMap((turn) => turn.cells))]);
-        });
   return (
     <div class="tools">
       {state.phase === "play" && (
-        <button type="button" aria-pressed={legal !== null} onClick={showLegal}>
+        <button type="button" aria-pressed={legal} onClick={() => onLegal(!legal)}>
           <Icon name="ring" /> {t("play.legal")}
         </button>
       )}
@@ -216,7 +228,7 @@ function Tools({ info, state, mayTouch, legal, onLegal, correcting, onCorrect }:
           <Icon name="speaker" /> {t("options.voice")}
         </button>
       )}
-      <Problem text={problem} />
+      <Problem text={problem || legalProblem} />
     </div>
   );
 }

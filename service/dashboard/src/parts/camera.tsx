@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { sessionPath, socketAddress } from "../api";
 import { t } from "../i18n";
 import { marked, piecesOf } from "../pieces";
-import { cellOutline, pieceFace, pieceOutline, project } from "../projection";
+import { cellOutline, cellRing, pieceFace, pieceOutline, project } from "../projection";
 import { cellName, cellOf } from "../state";
 import type { CameraInfo, TableInfo } from "../types";
 import { rgb } from "./basics";
@@ -121,13 +121,10 @@ function Overlay({ info, camera, view, onCell, proof }: Props) {
           onClick={() => onCell?.(piece.cell)}
         />
       ))}
-      {(view.legal ?? []).map((name) => (
-        <polygon
-          key={name}
-          class="legal-line"
-          points={cellOutline(model, board, name, view.stacks[name]?.length ?? 0) ?? undefined}
-        />
-      ))}
+      {(view.legal ?? []).flatMap((name) => {
+        const ring = cellRing(model, board, name, view.stacks[name]?.length ?? 0) ?? undefined;
+        return ["legal-rim", "legal-line"].map((kind) => <polygon key={`${kind}.${name}`} class={kind} points={ring} />);
+      })}
       {(view.unsure ?? []).map((name) => {
         const { file, rank } = cellOf(name);
         const [x, y] = [(file + 0.5) * board.pitch_mm, (rank + 0.5) * board.pitch_mm];
