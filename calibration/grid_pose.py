@@ -22,6 +22,7 @@ _MOST_TRIED = 6
 _MOST_FITTED = 3
 _WORTH = 0.6  # of the best fit: what begins worse is not followed
 _CLOSER = (0.2, 0.12, 0.08, 0.06)  # of the pitch: how far off borders are looked for
+_WORTH_STRETCHING = 1.1  # merit against that of square cells, which tell much more of the lens
 _ASIDE_MM = (-2.0, 2.0)  # as far as rim and foot of usual hollows are seen apart
 _FAIR, _STRETCH, _MOST_STRETCHED = 0.45, 0.08, 3
 
@@ -124,8 +125,10 @@ def fit_lattices(
         # Printed grids whose cells are not quite square, and pictures that somebody stretched.
         say("cells that are not quite square")
         loose = replace(sight, doubt=replace(sight.doubt, aspect=_STRETCH))
+        least = _WORTH_STRETCHING * max((fit.merit for fit in fits), default=0.0)
         for found in seen:
-            fits.extend(_fits(found, loose, board, fits, _MOST_STRETCHED))
+            stretched = _fits(found, loose, board, fits, _MOST_STRETCHED)
+            fits.extend(fit for fit in stretched if fit.merit > least)
         fits.sort(key=lambda f: -f.merit)
     return fits
 

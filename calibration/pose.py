@@ -1,7 +1,7 @@
 """The pose of one camera: markers first, then the board's own structure, or four given corners."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import cv2
 import numpy as np
@@ -19,16 +19,24 @@ from calibration.errors import NotFound
 from calibration.grid_pose import Say, Sight
 from calibration.known_pose import corner_places_mm, from_corners, from_markers
 from calibration.picture_faults import is_dark, picture_faults
-from calibration.pose_quality import expected_errors, heights_of, in_words
+from calibration.pose_quality import expected_errors, heights_of, in_words, with_board
+from calibration.realign import Remembered
 from calibration.rectify import lab_of
 from calibration.scene import CameraPlace, Scene
 from calibration.solve import FOCAL_GUESS, LensDoubt, Solution
 from calibration.store import CameraRecord, LensRecord
 from rules.cells import Cell
+from rules.lattice import Board
 
 Method = Literal["markers", "grid", "frame", "corners"]
 _LINES_REACH = 0.5  # pitches; lines farther away from a pose by points are not the same board's
 _MOST_NAMED = 6  # cells
+_AGAIN = 0.05  # of the pitch: how far off places are that an old picture tells
+_EMPTY = "show the whole board, evenly lit and free of pieces"
+_FREE = (
+    "the pieces hide too much of the board: take off those along two of its edges or all of them "
+    "(a camera that was once calibrated on the empty board is found again among pieces)"
+)
 HOPELESS_MM = 30.0  # on the board; more than a cube is no pose at all
 
 
@@ -121,12 +129,40 @@ def find_pose(
         except NotFound as error:
             tried.append(str(error))
     faults = "; ".join(picture_faults(image))
+    free = _FREE if occupied else _EMPTY
     raise NotFound(
         f"the board was not found in the picture of {place.name!r} (tried "
         + "; ".join(tried)
-        + f"); {faults + '; ' if faults else ''}"
-        "show the whole board, evenly lit and free of pieces, check columns, ranks and clock "
+        + f"); {faults + '; ' if faults else ''}{free}, check columns, ranks and clock "
         "in table.toml, print the markers of `kiebitz mat`, or give its corners with --corners"
+    )
+
+
+def find_again(
+    image: cv.Image, board: Board, stored: CameraRecord, empty: cv.Image, *, turnable: bool
+) -> FoundPose | None:
+    """The pose of a camera that was bumped, by its picture of the empty table.
+
+    Pieces may stand on the board; where players turn it (`turnable`) only what lies around it
+    counts. None where that is not sure, or nothing sure is known of before.
+    """
+    size = (image.shape[1], image.shape[0])
+    if stored.doubts or size != stored.camera.size or empty.shape != image.shape:
+        return None
+    remembered = Remembered(stored.camera, empty, board, turnable=turnable)
+    camera = remembered.realigned(image, board_lies=not turnable)
+    if camera is None:
+        return None
+    errors = with_board(stored.error_mm, _AGAIN * board.lattice.pitch_mm, board)
+    words = in_words(errors, "picture of the empty table", stored.rms_px, lens_known=True)
+    return FoundPose(
+        camera=camera,
+        method=cast("Method", stored.method),
+        rms_px=stored.rms_px,
+        error_mm=errors,
+        verdict=words,
+        lens_method=stored.lens_method,
+        board_mm=corner_places_mm(board),
     )
 
 

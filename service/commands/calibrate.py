@@ -18,7 +18,7 @@ from calibration.grid_pose import board_corners
 from calibration.known_pose import parse_corners
 from calibration.lens import calibrate_lens
 from calibration.lens_board import DEFAULT_BOARD, LensBoard
-from calibration.pose import FoundPose, find_pose
+from calibration.pose import FoundPose, find_again, find_pose
 from calibration.scene import CameraPlace
 from calibration.store import CameraRecord, LensRecord
 from calibration.told_stacks import changed_cells
@@ -26,7 +26,10 @@ from rules.errors import UnknownName
 from rules.lattice import Board
 from service.camera_pictures import camera_pictures
 from service.commands.calibrate_colours import colours
+from service.pipeline import is_turned
 from service.progress import progress
+from service.table import Table
+from service.table_eyes import measured_board
 from service.table_folder import read_table
 
 _STAYED_PX = 4.0  # a camera that moved less still sees every cell where it was
@@ -89,7 +92,7 @@ def pose(
         ),
     ] = None,
     occupied: Annotated[
-        bool, typer.Option("--occupied", help="Pieces may stand on the board.")
+        bool, typer.Option("--occupied", help="Pieces may stand on it, as after a bump in a game.")
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Store doubtful places over ones without doubt, too.")
@@ -115,7 +118,8 @@ def pose(
         stored = None if force or name in given else calibration.cameras.get(name)
         try:
             with progress(f"{name}: looking for the board") as say:
-                found = find_pose(
+                again = _again(folder, name, image, stored, table) if occupied else None
+                found = again or find_pose(
                     image,
                     table.scene,
                     table.scene.cameras[name],
@@ -149,6 +153,17 @@ def pose(
         _show(show, drawn)
     if failed:
         raise typer.Exit(failed[0].exit_code)
+
+
+def _again(
+    folder: Path, name: str, image: Image, stored: CameraRecord | None, table: Table
+) -> FoundPose | None:
+    """A camera that was calibrated before and moved a little; pieces do not matter then."""
+    empty = colour_store.load_empty(folder, name)
+    if stored is None or empty is None:
+        return None
+    board = measured_board(table, store.read(folder))
+    return find_again(image, board, stored, empty, turnable=is_turned(table.spec))
 
 
 def _check_better(found: FoundPose, stored: CameraRecord | None) -> None:

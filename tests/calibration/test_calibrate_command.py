@@ -104,3 +104,26 @@ def test_doubtful_colours_leave_good_ones_alone(table: Path, capsys: Said) -> No
 def test_nothing_is_advised_that_was_just_done(calibrated: Path) -> None:
     """After the colour picture no verdict asks for the colour picture."""
     assert "colour picture" not in (calibrated / "calibration.json").read_text(encoding="utf-8")
+
+
+def test_a_known_camera_is_found_among_many_pieces(table: Path, capsys: Said) -> None:
+    """Where pieces hide most of the board its old picture tells where the camera stands."""
+    crowded = TUNE / "still09.camera.jpg"
+    before = stored(table)[1]
+
+    code = main(["calibrate", "pose", str(table), f"camera={crowded}", "--occupied"])
+
+    assert code == 0
+    assert "found by its picture of the empty table" in capsys.readouterr().out
+    assert stored(table)[1] == before
+
+
+def test_a_new_camera_is_told_what_hides_the_board(tmp_path: Path, capsys: Said) -> None:
+    """Nothing is known of it: the pieces must make room."""
+    shutil.copy(TUNE / "table.toml", tmp_path)
+    crowded = TUNE / "still09.camera.jpg"
+
+    code = main(["calibrate", "pose", str(tmp_path), f"camera={crowded}", "--occupied"])
+
+    assert code == 1
+    assert "the pieces hide too much of the board" in capsys.readouterr().err
