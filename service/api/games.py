@@ -13,6 +13,7 @@ from service.api.context import AHost, AServer, AWho
 from service.api.models import Anything
 from service.demo import SESSION, begin_demo, demo_games
 from service.errors import NotFound
+from service.house_rules import decides
 
 router = APIRouter(prefix="/games", tags=["games"])
 demos = APIRouter(prefix="/demos", tags=["games"])
@@ -55,6 +56,7 @@ def _summary(spec: GameSpec) -> Anything:
                 "choices": list(option.choices),
                 "least": option.least,
                 "most": option.most,
+                "says": decides(spec.name, option),
             }
             for option in spec.options
         ],

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rules.sentences import LANGUAGES
 from tests.service.conftest import API, Room
 
 
@@ -170,6 +171,20 @@ class TestErrors:
 
 class TestGames:
     """What the games are."""
+
+    def test_every_house_rule_says_what_it_decides(self, room: Room) -> None:
+        """Nobody has to guess from a key; each value has its sentence in each language."""
+        silent = []
+        for game in room.host.get(f"{API}/games").json():
+            for option in game["options"]:
+                usual = option["default"]
+                values = [True, False] if isinstance(usual, bool) else option["choices"] or [""]
+                for value in values:
+                    name = str(value).lower() if isinstance(value, bool) else value
+                    if set(option["says"].get(name, {})) != set(LANGUAGES):
+                        silent.append((game["name"], option["key"], value))
+
+        assert silent == []
 
     def test_every_game_is_listed_with_its_options(self, room: Room) -> None:
         """The set-up page gets board, kit and options of each game."""

@@ -170,6 +170,7 @@ export interface GameInfo {
     choices: (string | number | boolean)[];
     least: number;
     most: number;
+    says: Record<string, Says>; // what each value decides; '' for numbers
   }[];
   rules?: { code: string; clause: string; say: string }[];
 }

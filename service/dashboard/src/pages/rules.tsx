@@ -1,7 +1,7 @@
 // Rules: each game with its board, box, house rules, and everything that Kiebitz watches.
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../api";
-import { language, t } from "../i18n";
+import { language, said, t } from "../i18n";
 import { Chip, Problem, useTask } from "../parts/basics";
 import type { GameInfo } from "../types";
 
@@ -72,8 +72,6 @@ function GameRules({ game, rule }: { game: string; rule: string | null }) {
     );
   }
   const { columns, ranks, levels } = info.board;
-  const plain = (value: string | number | boolean) =>
-    value === true ? t("rules.yes") : value === false ? t("rules.no") : String(value);
   return (
     <div class="page">
       <p>
@@ -107,7 +105,7 @@ function GameRules({ game, rule }: { game: string; rule: string | null }) {
         {(info.rules ?? []).map((one) => (
           <li key={one.code} id={one.code} class={one.code === rule ? "asked" : ""}>
             <p>{readable(one.say)}</p>
-            <p class="hint">
+            <p class="hint" lang="en">
               {one.clause} <code>{one.code}</code>
             </p>
           </li>
@@ -117,28 +115,45 @@ function GameRules({ game, rule }: { game: string; rule: string | null }) {
         <>
           <h2>{t("rules.options")}</h2>
           <p class="hint">{t("rules.optionsWhy")}</p>
-          <div class="scroll">
-            <table>
-              <tbody>
-                {info.options.map((option) => (
-                  <tr key={option.key}>
-                    <th scope="row">
-                      <code>{option.key}</code>
-                    </th>
-                    <td>
-                      {t("rules.default")}: {plain(option.default)}
-                      {option.choices.length > 1 && ` (${option.choices.map(plain).join(", ")})`}
-                      {option.most > 0 && ` (${option.least}–${option.most})`}
-                    </td>
-                  </tr>
+          <ul class="rules">
+            {info.options.map((option) => (
+              <li key={option.key}>
+                {valuesOf(option).map((value) => (
+                  <p key={String(value)}>
+                    {ruling(option, value)}{" "}
+                    {value === option.default && <span class="badge open">{t("rules.default")}</span>}
+                  </p>
                 ))}
-              </tbody>
-            </table>
-          </div>
+                {typeof option.default === "number" && (
+                  <p>
+                    {said({ says: option.says[""] })} {t("rules.default")}: {option.default}
+                    {option.most > 0 && ` (${option.least}–${option.most})`}
+                  </p>
+                )}
+                <p class="hint">
+                  <code>{option.key}</code>
+                </p>
+              </li>
+            ))}
+          </ul>
         </>
       )}
     </div>
   );
+}
+
+type Option = GameInfo["options"][number];
+
+// The values between which a house rule chooses, the usual one first; none where it is a number.
+export function valuesOf({ default: usual, choices }: Option): (string | number | boolean)[] {
+  const all = typeof usual === "boolean" ? [true, false] : choices;
+  return all.length ? [usual, ...all.filter((one) => one !== usual)] : [];
+}
+
+// What holds with a value of a house rule.
+export function ruling({ key, says }: Option, value: string | number | boolean): string {
+  const plain = value === true ? t("rules.yes") : value === false ? t("rules.no") : String(value);
+  return said({ says: says[String(value)] }) || `${key}: ${plain}`;
 }
 
 // A rule without an example has open places; they are shown as an ellipsis.

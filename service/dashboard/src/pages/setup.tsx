@@ -1,12 +1,12 @@
 // Set-up assistant: which game, who plays, and off it goes.
 import { useEffect, useState } from "preact/hooks";
 import { get, post } from "../api";
-import { colourWord, t } from "../i18n";
+import { colourWord, said, t } from "../i18n";
 import { capital, Chip, Problem, useTask } from "../parts/basics";
 import { Icon } from "../parts/icons";
 import { go } from "../router";
 import type { GameInfo, TableInfo } from "../types";
-import { GameSign, peopleOf } from "./rules";
+import { GameSign, peopleOf, ruling, valuesOf } from "./rules";
 
 type Value = string | number | boolean;
 
@@ -338,36 +338,36 @@ function House({ game, draft, change }: PartProps) {
       </p>
       {game.options.map((option) => {
         const value = draft.rules[option.key] ?? option.default;
+        const values = valuesOf(option);
+        if (values.length) {
+          return (
+            <div class="ruling" role="radiogroup" aria-label={option.key} key={option.key}>
+              {values.map((one) => (
+                <label class="check" key={String(one)}>
+                  <input
+                    type="radio"
+                    name={option.key}
+                    checked={value === one}
+                    onChange={() => set(option.key, one)}
+                  />
+                  <span>
+                    {ruling(option, one)}{" "}
+                    {one === option.default && <span class="badge open">{t("rules.default")}</span>}
+                  </span>
+                </label>
+              ))}
+            </div>
+          );
+        }
         return (
           <label class="field" key={option.key}>
-            <code>{option.key}</code>
-            {typeof option.default === "boolean" ? (
-              <input
-                type="checkbox"
-                checked={value === true}
-                onChange={(event) => set(option.key, event.currentTarget.checked)}
-              />
-            ) : option.choices.length ? (
-              <select value={String(value)} onChange={(event) => {
-                const chosen = option.choices.find((one) => String(one) === event.currentTarget.value);
-                set(option.key, chosen ?? option.default);
-              }}>
-                {option.choices.map((choice) => (
-                  <option key={String(choice)} value={String(choice)}>
-                    {String(choice)}
-                  </option>
-                ))}
-              </select>
-            ) : typeof option.default === "number" ? (
-              <input
-                type="number"
-                {...(option.most ? { min: option.least, max: option.most } : {})}
-                value={String(value)}
-                onInput={(event) => set(option.key, Number(event.currentTarget.value))}
-              />
-            ) : (
-              <input type="text" value={String(value)} onInput={(event) => set(option.key, event.currentTarget.value)} />
-            )}
+            {said({ says: option.says[""] }) || <code>{option.key}</code>}
+            <input
+              type="number"
+              {...(option.most ? { min: option.least, max: option.most } : {})}
+              value={String(value)}
+              onInput={(event) => set(option.key, Number(event.currentTarget.value))}
+            />
           </label>
         );
       })}
