@@ -1,5 +1,6 @@
 // A picture of a position to send on: the board with a line of words and the score.
 import { playerName } from "./parts/basics";
+import { plainNumber } from "./parts/turn";
 import type { TableInfo } from "./types";
 
 const WIDTH = 1200;
@@ -25,7 +26,7 @@ export async function sharePicture(
   pen.fillText(title, 40, height + 58);
   pen.font = "30px system-ui, sans-serif";
   pen.fillStyle = "#cfc3ae";
-  const points = info.players.map(({ id }) => `${playerName(info, id)} ${score[id] ?? 0}`).join("  ·  ");
+  const points = info.players.map(({ id }) => `${playerName(info, id)} ${plainNumber(score[id] ?? 0)}`).join("  ·  ");
   pen.fillText(points, 40, height + 108);
   pen.textAlign = "right";
   pen.fillText(words.length > 44 ? `${words.slice(0, 43)}…` : words, WIDTH - 40, height + 108);

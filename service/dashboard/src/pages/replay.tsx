@@ -72,7 +72,7 @@ export function ReplayPage({ info, state, at }: { info: TableInfo; state: PlaySt
     ["last", "replay.last", step(turns.length), shown === turns.length],
   ] as const;
   return (
-    <div class="play">
+    <div class="play with-slider">
       <div class="scene">
         <Board3D
           info={info}

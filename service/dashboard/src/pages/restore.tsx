@@ -27,7 +27,7 @@ export function RestorePage({ info, state, me }: { info: TableInfo; state: PlayS
   const mayTouch = me.role === "host" || me.role === "player";
   const same = missing.length + surplus.length === 0;
   return (
-    <div class="play">
+    <div class="play with-slider">
       <div class="scene">
         <Board3D info={info} view={view} />
         <label class="field level">

@@ -51,6 +51,7 @@ export interface View {
 }
 
 const DROP_MS = 320;
+const PICTURE = [1200, 900] as const; // of what is shared
 
 export class BoardScene {
   private readonly scene = new Scene();
@@ -226,8 +227,9 @@ export class BoardScene {
     }
     this.place(view);
     this.mark(view);
-    const highest = Math.max(0, ...Object.values(view.stacks).map((stack) => stack.length));
-    this.tops = view.pieces.flatMap((piece) => this.upperCorners(piece));
+    const seen = [...view.pieces, ...view.missing];
+    const highest = Math.max(0, ...seen.map(({ level, extent }) => level - 1 + extent[2]));
+    this.tops = seen.flatMap((piece) => this.upperCorners(piece));
     if (highest !== this.highest) {
       this.highest = highest;
       if (!this.touched) {
@@ -510,9 +512,7 @@ export class BoardScene {
       return;
     }
     const before = this.camera.aspect;
-    this.renderer.setSize(width, height);
-    this.camera.aspect = width / height;
-    this.camera.updateProjectionMatrix();
+    this.shape(width, height);
     if (this.controls && Math.abs(before - this.camera.aspect) > 0.2) {
       this.reset();
     }
@@ -543,8 +543,31 @@ export class BoardScene {
       mesh.position.y = to;
     });
     this.drops = [];
+    // Drawn at its own size: that of a phone's stage would be blurred.
+    const ratio = this.renderer.getPixelRatio();
+    const [place, target] = [this.camera.position.clone(), this.controls.target.clone()];
+    this.renderer.setPixelRatio(1);
+    this.shape(...PICTURE, false);
+    if (!this.touched) {
+      this.fit();
+    }
     this.renderer.render(this.scene, this.camera);
-    return this.renderer.domElement;
+    const copy = document.createElement("canvas");
+    [copy.width, copy.height] = PICTURE;
+    copy.getContext("2d")?.drawImage(this.renderer.domElement, 0, 0);
+    this.renderer.setPixelRatio(ratio);
+    this.shape(this.host.clientWidth, this.host.clientHeight);
+    this.camera.position.copy(place);
+    this.controls.target.copy(target);
+    this.controls.update();
+    this.draw();
+    return copy;
+  }
+
+  private shape(width: number, height: number, shown = true): void {
+    this.renderer.setSize(width, height, shown);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
   }
 
   dispose(): void {
