@@ -42,6 +42,7 @@ _LEAST_MERIT, _SURE_MERIT = 0.22, 0.42
 _LEAST_SEEN, _SURE_SEEN = 0.5, 0.75
 _SOME_SEEN, _CLEAR_SEEN = 0.25, 0.6
 _LEAST_EDGES, _SURE_EDGES = 0.55, 0.8
+_SURE_FRAME = 0.88  # of a frame's worth: so many edges lie side by side that others fit nearly
 # Smaller boards cannot be read: of the picture, and of its squared width for each cell.
 _LEAST_AREA, _LEAST_CELL = 0.004, 0.00006
 _RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another place
@@ -84,15 +85,23 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     say("straight lines")
     segments = find_segments(sight.lab, sight.lens)
     tried: list[str] = []
+    frames: list[OutlineFit] = []
+    if _has_frame(board):
+        say("the board's frame")
+        rectangles_seen = _outlines(segments, sight, board)
+        frames = _sound_edges(fit_frames(rectangles_seen, segments, sight, board), sight, board)
+        if frames and frames[0].worth > _SURE_EDGES:
+            return Looked(_by_edges(frames, sight, board), ())
     candidates = lattice_candidates(segments, sight, board)
     fits = _sound(fit_lattices(candidates, sight, board, say), sight, board)
     # A single row of cells alone does not tell how far one looks down on it; its sheet does.
     enough = bool(fits) and fits[0].convincing and not _narrow(board)
-    if not enough:
-        say("the board's outline")
-    around = [] if enough else _outlines(segments, sight, board)
     plain = not _marked(board)  # whose cells, if any are drawn, say less than its outline
-    if around and not _has_frame(board):
+    around: list[Found] = []
+    if not enough and not _has_frame(board):
+        say("the board's outline")
+        around = _outlines(segments, sight, board)
+    if around:
         if plain:
             sheets = _sound_edges(fit_outlines(around, sight, board), sight, board)
             if sheets and sheets[0].merit > _SURE_EDGES:
@@ -103,11 +112,7 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     if fits and fits[0].merit > merit and fits[0].seen > seen:
         return Looked(_by_cells(fits[0], fits[1:], sight, board), tuple(tried))
     tried.append(_tried_cells(fits, board))
-    if _has_frame(board):
-        edges = fit_frames(around, segments, sight, board)
-    else:
-        edges = fit_outlines(around, sight, board)
-    edges = _sound_edges(edges, sight, board)
+    edges = frames or _sound_edges(fit_outlines(around, sight, board), sight, board)
     what = "frame" if _has_frame(board) else "outline"
     if edges and edges[0].merit > _LEAST_EDGES:
         unsure = _narrow(board) and edges[0].merit < _SURE_EDGES
@@ -282,13 +287,13 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
     if _marked(board):
         doubts.append("a rectangle like the board is seen, but hardly any cells in it")
     missing = [name for name, share in best.support.items() if share < 0.5]
-    if best.merit < _SURE_EDGES:
+    if best.merit < _SURE_EDGES or (_has_frame(board) and best.worth < _SURE_FRAME):
         doubts.append("some edges are hardly seen: " + ", ".join(missing[:4] or ["all"]))
     for rival in fits[1:]:
         apart = apart_mm(best.solution.camera, rival.solution.camera, board)
         # What lacks an edge that the best one shows is no rival.
         lacks = min(rival.support.values()) < _SOME_SEEN < min(best.support.values())
-        if rival.merit > _RIVAL * best.merit and apart > _RIVAL_MM and not lacks:
+        if rival.worth > _RIVAL * best.worth and apart > _RIVAL_MM and not lacks:
             doubts.append(_RIVAL_FRAME if _has_frame(board) else _RIVAL_OUTLINE)
             astray = True
             break

@@ -125,12 +125,24 @@ def fit_lattices(
         # Printed grids whose cells are not quite square, and pictures that somebody stretched.
         say("cells that are not quite square")
         loose = replace(sight, doubt=replace(sight.doubt, aspect=_STRETCH))
-        least = _WORTH_STRETCHING * max((fit.merit for fit in fits), default=0.0)
+        square = list(fits)
         for found in seen:
             stretched = _fits(found, loose, board, fits, _MOST_STRETCHED)
-            fits.extend(fit for fit in stretched if fit.merit > least)
+            fits.extend(fit for fit in stretched if _worth_stretching(fit, square, board))
         fits.sort(key=lambda f: -f.merit)
     return fits
+
+
+def _worth_stretching(fit: CellFit, square: Sequence[CellFit], board: Board) -> bool:
+    """Whether no fit of square cells in the same place is nearly as good: it tells much more."""
+    corners = board_corners(board)
+    seen = fit.solution.camera.project(corners)
+    near = 0.5 * board.lattice.pitch_mm
+    for other in square:
+        off = np.linalg.norm(other.solution.camera.back_project(seen) - corners, axis=1)
+        if fit.merit < _WORTH_STRETCHING * other.merit and (off < near).all():
+            return False
+    return True
 
 
 def _fits(

@@ -14,6 +14,7 @@ _PIECES = 18
 _NEAR_PX = 1.5
 _ENDS = 0.06  # corners are rounded or hidden
 _FOUND = 0.5  # a line counts as found when so many of its pieces show it
+_BESIDE = 0.2  # merit that a pixel off costs
 _STRONG = 0.35  # of the strongest line: weaker ones are grain or folds
 
 
@@ -46,6 +47,11 @@ class OutlineFit:
         """1 where every edge is seen over its whole length, 0 where one is not there at all."""
         seen = np.array(list(self.support.values()))
         return float(0.5 * seen.mean() + 0.5 * np.percentile(seen, 20)) if seen.size else 0.0
+
+    @property
+    def worth(self) -> float:
+        """The merit, less where edges are seen beside their places: other edges lie there."""
+        return self.merit - _BESIDE * self.solution.rms_px
 
     def evidence_with_slack(self) -> Evidence:
         """The evidence of many edges, each of which may lie a little farther in: rounded, worn.

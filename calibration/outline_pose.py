@@ -170,7 +170,7 @@ def fit_frames(
         )
         if fit is not None and _sane(fit, unit):
             fits.append(_loose(fit, sight, start.sizes, errors))
-    fits.sort(key=lambda f: -f.merit)
+    fits.sort(key=lambda f: -f.worth)
     return fits
 
 
