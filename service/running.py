@@ -1,5 +1,6 @@
 """Putting a server together: where it listens, who may find it, and what the terminal shows."""
 
+import contextlib
 import io
 import sys
 from collections.abc import Callable
@@ -29,16 +30,22 @@ class Shown:
 
 def run_page(settings: Settings, begin: Callable[[Server], None], *, browser: bool) -> None:
     """Serve until Ctrl-C; `begin` opens the sessions before anybody can connect."""
-    listener = listen(settings.host, settings.port)
-    server = make_server(settings)
-    local = is_loopback(settings.host)
-    addresses = [] if local else room_addresses()
-    secure = None if local else _secure(settings, server, addresses)
-    app = create_app(server)
-    server.addresses = [address(listener, host=a) for a in addresses]
-    if secure:
-        server.addresses += [address(secure.listener, "https", a) for a in addresses]
-    begin(server)
+    with contextlib.ExitStack() as opened:  # closed where the beginning fails
+        listener = opened.enter_context(listen(settings.host, settings.port))
+        server = make_server(settings)
+        opened.callback(server.store.close)
+        opened.callback(server.sessions.close)
+        local = is_loopback(settings.host)
+        addresses = [] if local else room_addresses()
+        secure = None if local else _secure(settings, server, addresses)
+        if secure:
+            opened.enter_context(secure.listener)
+        app = create_app(server)
+        server.addresses = [address(listener, host=a) for a in addresses]
+        if secure:
+            server.addresses += [address(secure.listener, "https", a) for a in addresses]
+        begin(server)
+        opened.pop_all()
     shown = Shown(
         url=address(listener),
         room=tuple(server.addresses),

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from service.api.context import AHost, AServer
 from service.api.models import Anything, Body, CellName, NewSession, Stack
@@ -30,7 +30,10 @@ Corner = tuple[
 
 
 class NewCamera(Body):
-    """A camera: a device's number, an address, or `phone`; and from which side it looks."""
+    """A camera: a device's number, an address, `phone` or `virtual:GAME`, and where it stands.
+
+    Cameras of a virtual table have names and places of their own; those given do not count.
+    """
 
     source: Annotated[str, Field(min_length=1, max_length=310)]
     clock: Annotated[float, Field(gt=0, le=12)] = 6.0
@@ -39,6 +42,19 @@ class NewCamera(Body):
 class NewTable(NewSession):
     """A table that is about to be written: a game with its cameras."""
 
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "game": "kewbz",
+                    "folder": "kitchen",
+                    "players": [{"id": "B", "name": "Ada"}, {"id": "Y"}],
+                    "cameras": {"overhead": {"source": "phone"}, "side": {"source": "0"}},
+                }
+            ]
+        },
+    )
     folder: TableName
     cameras: Annotated[dict[CameraName, NewCamera], Field(min_length=1, max_length=8)]
 
@@ -49,12 +65,21 @@ class Pose(Body):
     In the order a1, front right, back right, back left.
     """
 
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"corners": [[310, 620], [960, 640], [900, 90], [380, 80]]}]
+        },
+    )
     corners: tuple[Corner, Corner, Corner, Corner] | None = None
 
 
 class KnownPieces(Body):
     """What stands on the table while colours are learned."""
 
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"stacks": {"b3": "BB", "e3": "Y"}}]}
+    )
     stacks: Annotated[dict[CellName, Stack], Field(min_length=1, max_length=400)]
 
 

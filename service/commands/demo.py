@@ -11,7 +11,8 @@ _GAMES = ", ".join(name for name in GAMES if name != "free")
 
 
 def run(
-    game: Annotated[str, typer.Option(metavar="GAME", help=f"One of {_GAMES}.")] = "kewbz",
+    named: Annotated[str | None, typer.Argument(metavar="[GAME]", help=f"One of {_GAMES}.")] = None,
+    game: Annotated[str, typer.Option(metavar="GAME", help="The same.")] = "kewbz",
     pace: Annotated[
         float | None,
         typer.Option(
@@ -29,5 +30,6 @@ def run(
     from service.demo import begin_demo
     from service.running import run_page
 
+    chosen = (named or game).lower()
     settings = settings_of(host=host, port=port, data=data)
-    run_page(settings, lambda server: begin_demo(server, game.lower(), pace), browser=not no_open)
+    run_page(settings, lambda server: begin_demo(server, chosen, pace), browser=not no_open)

@@ -259,8 +259,14 @@ class TestServe:
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
         """A host that is not this machine is told, not raised."""
-        assert cli.main(["demo", "--no-open", "--host", "192.0.2.1", "--port", "0"]) == 2
+        assert cli.main(["demo", "ksar", "--no-open", "--host", "192.0.2.1", "--port", "0"]) == 2
         assert "cannot listen on '192.0.2.1'" in capsys.readouterr().err
+
+    def test_a_game_without_demo_is_one_sentence(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Whatever way the game is named, the ones that there are are told."""
+        for words in (["chess"], ["--game", "chess"]):
+            assert cli.main(["demo", *words, "--no-open", "--port", "0"]) == 2
+            assert "no demo of 'chess'; there is one of cube, kewbz" in capsys.readouterr().err
 
     @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
     def test_stops_gracefully(self) -> None:
