@@ -6,6 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import page_build
+from rules.stacks import Stacks
+from service.follower import Seen
 from service.settings import Settings
 from tests.service.page.conftest import PHONE, Opener, Site, play, see
 
@@ -205,6 +207,33 @@ class TestAccess:
         assert serious(page) == []
         page = visit(invitation(site, session.id, "player", "1"), PHONE, color_scheme="dark")
         expect(page.get_by_text("Your cards")).to_be_visible()
+        assert serious(page) == []
+
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    def test_the_assistant_and_doubt_are_checked_too(
+        self, site: Site, visit: Opener, theme: str
+    ) -> None:
+        """Every step of a new game, a table that is not set up yet, and marks of doubt."""
+        page = visit("/setup", PHONE, color_scheme=theme)
+        page.get_by_role("button", name="KEWBZ").click()
+        page.get_by_text("House rules").click()
+        assert serious(page) == []
+        page.get_by_role("button", name="Next").click()
+        page.get_by_role("button", name="A phone").click()
+        assert serious(page) == []
+        page.get_by_role("button", name="Begin").click()
+        expect(page.get_by_role("heading", name="Where is the board?")).to_be_visible()
+        assert serious(page) == []
+        page.get_by_role("link", name="Play").first.click()
+        expect(page.get_by_text("This table is not set up yet")).to_be_visible()
+        assert serious(page) == []
+        session = site.session()
+        see(session)
+        doubt = {"d4": {"B": 0.8, "BB": 0.2}}
+        session.observed(Seen(Stacks.of({"d4": "B"}), doubt, certainty=0.8))
+        page.goto(site.url("/"))
+        page.get_by_role("button", name="Flat board").click()
+        expect(page.locator(".mark-doubt")).to_have_count(1)
         assert serious(page) == []
 
     def test_the_keyboard_reaches_the_content_first(self, site: Site, visit: Opener) -> None:
