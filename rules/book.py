@@ -132,24 +132,35 @@ class Book:
             self.n -= 1
         return [Event("taken-back", t, {"n": opened.n})]
 
-    def take_back_kept(self, t: float, stacks: Stacks) -> list[Event]:
-        """Illegal turns were kept, but now stands what stood before them; else nothing is told."""
-        kept: list[int] = []
+    def take_back_to(self, t: float, stacks: Stacks) -> list[Event]:
+        """What stood before illegal turns that were kept stands again; else nothing is told.
+
+        The legal turn before an illegal one may go with it: both were one player's doing.
+        """
+        gone: list[int] = []
+        accused = self.open is not None and self.open.seen.kind == "illegal"
         for i in range(len(self.done) - 1, -1, -1):
-            if self.done[i].legal:
-                return []
-            if not self.done[i].kept:
+            done = self.done[i]
+            if not (done.legal or done.kept):
                 continue  # it was taken back before
-            kept.append(i)
-            if self.done[i].before[0].stacks == stacks:
+            if done.legal and (gone or not accused):
+                return []
+            gone.append(i)
+            if done.before[0].stacks == stacks:
                 break
+            if done.legal:
+                return []
         else:
             return []
         events = self.take_back(t)
-        for i in kept:
-            self.belief = self.done[i].before
-            self.done[i] = replace(self.done[i], kept=False)
-            events.append(Event("taken-back", t, {"n": self.done[i].n}))
+        for i in gone:
+            done = self.done[i]
+            self.belief = done.before
+            events.append(Event("taken-back", t, {"n": done.n}))
+            if done.legal:
+                del self.done[i]
+            else:
+                self.done[i] = replace(done, kept=False)
         return events
 
     def take_back_done(self, t: float) -> list[Event]:

@@ -258,7 +258,7 @@ class Referee:
             return book.take_back(t) if stacks == self.confirmed else []
         looks, fresh = self._explained(t, stacks)
         if not looks:
-            if events := self._book.take_back_kept(t, stacks):
+            if events := self._book.take_back_to(t, stacks):
                 self._disorder = self._asked = None
                 return events
             return [] if self._in_disorder(t, stacks) else self._illegal(t, stacks)
@@ -321,9 +321,7 @@ class Referee:
         looks = self._accused(book.belief, stacks)
         if opened and still_stands(self.confirmed, opened.stacks, stacks):
             later = self._accused(book.after(opened), stacks)
-            fewer = len(later[-1].breaks) < len(looks[-1].breaks)
-            # Who has not finished his turn goes on with it.
-            if opened.legal or (fewer and opened.seen.kind != "owed"):
+            if self._another_acts(t, opened, stacks, later[-1], looks[-1]):
                 events = book.close(t)
                 looks = later
         self._disorder = self._asked = None
@@ -331,6 +329,24 @@ class Referee:
             events += book.make(t, looks[0], looks[0].after[0].stacks)
             events += book.close(t)
         return [*events, *book.make(t, looks[-1], stacks)]
+
+    def _another_acts(
+        self, t: float, opened: OpenTurn, stacks: Stacks, later: Look, same: Look
+    ) -> bool:
+        """Whether a breach after the open turn is another player's, not part of the same turn.
+
+        Whose colour came down tells where nothing else does.
+        """
+        before = dict(opened.stacks.units())
+        new = {letter for unit, letter in stacks.units() if before.get(unit) != letter}
+        mover, next_one = opened.seen.turn.player, later.turn.player
+        if opened.legal:
+            soon = t - opened.t < self._patience.revise_s
+            return not (soon and new == {mover} and next_one != mover)
+        if opened.seen.kind == "owed":  # who has not finished his turn goes on with it
+            return False
+        theirs = new == {next_one} and next_one != mover
+        return theirs or len(later.breaks) < len(same.breaks)
 
     def _accused(self, belief: Belief, stacks: Stacks) -> tuple[Look, ...]:
         """The illegal turn, or a legal one and the next player's illegal one if that is less."""

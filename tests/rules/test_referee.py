@@ -126,6 +126,39 @@ def test_two_illegal_turns_are_taken_back_together() -> None:
     assert not any(line.kept for line in lines if isinstance(line, TurnLine))
 
 
+def test_who_puts_down_more_of_his_own_at_once_is_blamed_himself() -> None:
+    """A legal turn and soon after a second cube of the same colour are one player's breach."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+
+    assert table.see(1.5, d4="B", d5="Y", g1="Y")[-1].startswith("2 Y ")
+    assert table.see(d4="B") == ["taken-back 2"]
+
+
+def test_a_second_breach_in_another_colour_is_the_next_players() -> None:
+    """Both are as bad as one; the cube's colour tells who put it down."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d4="B", d5="Y", g1="B")
+
+    found = table.see(d4="B", d5="Y", g1="B", a7="Y")
+    assert found[0].startswith("3 B +g1B")
+    assert found[-1].startswith("4 Y +a7Y")
+
+
+def test_a_legal_turn_may_be_undone_with_the_breach_after_it() -> None:
+    """Both were one player's doing, as nothing of them is left."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    assert table.see(5.0, d4="B", d5="Y", g1="Y")[-1].startswith("3 B ")
+
+    assert table.see(d4="B") == ["taken-back 3", "taken-back 2"]
+    assert table.see(d4="B", e4="Y")[0].endswith("+e4Y legal open")
+
+
 def test_a_forgotten_tower_cube_is_flagged_when_the_next_player_acts() -> None:
     """Until then it is only owed."""
     table = Table()
