@@ -11,7 +11,7 @@ import numpy as np
 
 from calibration.board_pose import apart_mm
 from calibration.camera import Camera, Floats
-from calibration.cell_fit import CellFit, fit_cells, inside, likeness_of, view_scale
+from calibration.cell_fit import CellFit, fit_cells, inside, lags, view_scale
 from calibration.cell_sides import Sides, common_look, look_at_sides
 from calibration.grid_pose import (
     Sight,
@@ -27,6 +27,7 @@ from rules.lattice import Board, Lattice
 
 _RING = 3  # rows of places that are looked at around a lattice
 _SEEN = (0.35, 0.55)  # from a likeness within these bounds on a side counts as seen
+_BENT = 0.1  # of the pitch: paper is bent, and lines are not drawn evenly
 _HALF = 0.5  # a cell with more sides seen than this speaks for itself
 _USUAL = (8, 10, 6)  # where to begin; lattices grow and shrink from there
 _TRIED = 2  # places of each way of looking, for each count
@@ -36,8 +37,8 @@ _SAME = 0.1  # of the pitch: fits nearer to each other are one
 _LEAST, _MOST = 3, 26
 _GROWN = 5
 _FINER = 0.75  # of the sides of a lattice of half the pitch: then that one is meant
-_INSIDE, _BEYOND = 0.7, 0.35  # of a row's sides: surely a row of cells, surely none
-_CLEAR_INSIDE, _CLEAR_BEYOND = 0.85, 0.3
+_INSIDE, _BEYOND = 0.7, 0.3  # of a row's sides: surely a row of cells, surely none
+_CLEAR_INSIDE, _CLEAR_BEYOND = 0.85, 0.2
 _WHOLE, _MERIT, _FAIR = 0.85, 0.6, 0.22
 _VISIBLE = 0.5  # of a row's sides that must be in the picture
 
@@ -195,6 +196,7 @@ class _Rows:
 
     size: tuple[int, int]
     seen: Floats  # (files, ranks) from -_RING on; nan where the picture ends
+    free: Floats  # the same without the sides that places beyond the lattice share with it
 
     @staticmethod
     def of(camera: Camera, sight: Sight, board: Board) -> "_Rows | None":
@@ -208,13 +210,19 @@ class _Rows:
         size = _counts(board)
         if len(own.cells) < 2 * size[0] * size[1]:
             return None
-        likeness = likeness_of(sides, common_look(own))
+        likeness = lags(sides, common_look(own), _BENT * board.lattice.pitch_mm).likeness
         within = inside(sides, board)
         usual = np.median(likeness[within])
         other = np.median(likeness[~within]) if not within.all() else 0.0
         # Digits and thick lines between thin ones make cells less alike, but nothing else is.
         seen = likeness > np.clip((usual + other) / 2, *_SEEN)
-        return _Rows(size, _of_cells(sides, seen.astype(float), size))
+        facing = replace(sides, cells=sides.cells + sides.outward)
+        free = within | ~inside(facing, board)
+        return _Rows(
+            size,
+            _of_cells(sides, seen.astype(float), size),
+            _of_cells(sides.part(free), seen[free].astype(float), size, least=2),
+        )
 
     def share(self, *, inside_only: bool) -> float:
         """The part of all sides that is seen."""
@@ -242,7 +250,7 @@ class _Rows:
     def ends(self) -> tuple[float, float, bool]:
         """The weakest outermost row, the strongest row beyond, and whether one is out of sight."""
         files, ranks = self.size
-        across = self.seen[:, _RING:-_RING], self.seen[_RING:-_RING].T
+        across = self.free[:, _RING:-_RING], self.free[_RING:-_RING].T
         weakest, beyond, unseen = 1.0, 0.0, False
         for rows, count in zip(across, (files, ranks), strict=True):
             for own, next_one in ((_RING, _RING - 1), (_RING + count - 1, _RING + count)):
@@ -263,11 +271,11 @@ def _mean(row: Floats) -> float:
     return float(np.nanmean(row)) if np.isfinite(row).any() else 0.0
 
 
-def _of_cells(sides: Sides, seen: Floats, size: tuple[int, int]) -> Floats:
-    """The part of each place's sides that is seen; nan where fewer than three are in view."""
+def _of_cells(sides: Sides, seen: Floats, size: tuple[int, int], least: int = 3) -> Floats:
+    """The part of each place's sides that is seen; nan where too few are in view."""
     shape = size[0] + 2 * _RING, size[1] + 2 * _RING
     total, count = np.zeros(shape), np.zeros(shape)
     at = tuple((sides.cells + _RING).astype(int).T)
     np.add.at(total, at, seen)
     np.add.at(count, at, 1.0)
-    return np.where(count >= 3, total / np.maximum(count, 1), np.nan)
+    return np.where(count >= least, total / np.maximum(count, 1), np.nan)

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
+from calibration.camera import Camera
 from calibration.cv import Image
 from calibration.pose_quality import in_words, with_board
 from calibration.solve import LensDoubt
@@ -12,6 +15,8 @@ from rules.lattice import Board
 from rules.stacks import Stacks
 
 _UNSURE_LENS = ("assumed", "stacks")
+_HEIGHT = "100"  # mm
+_CONTRADICTED = 2.0  # times the error that was told, which 19 of 20 poses stay under
 
 
 def steadied(
@@ -39,6 +44,13 @@ def steadied(
         record = calibration.cameras[name]
         if not refined.changed or record.lens_method not in _UNSURE_LENS:
             continue
+        apart = _apart_mm(record.camera, refined.camera, board)
+        if apart > _CONTRADICTED * record.error_mm.get(_HEIGHT, apart):
+            told[name] = (
+                f"{name}: the stacks contradict the place of the camera by {apart:.0f} mm at "
+                f"{_HEIGHT} mm height; heights are told as before"
+            )
+            continue
         errors = with_board(refined.error_mm, record.error_mm.get("0", 0.0), board)
         words = in_words(
             errors,
@@ -60,3 +72,12 @@ def steadied(
         )
         told[name] = f"{name}: heights made certain by the stacks; {words}"
     return calibration, told
+
+
+def _apart_mm(one: Camera, other: Camera, board: Board) -> float:
+    """How far apart two cameras see the same pixels above the board."""
+    wide, deep, _ = board.lattice.size_mm
+    height = float(_HEIGHT)
+    places = np.array([[x * wide, y * deep, height] for x in (0, 0.5, 1) for y in (0, 0.5, 1)])
+    off = np.linalg.norm(other.back_project(one.project(places), height) - places, axis=1)
+    return float(off.max()) if np.isfinite(off).all() else float("inf")
