@@ -152,6 +152,11 @@ class Sessions:
             table.session.keep_time(time.time)
             table.session.channel.restart()  # the page must know that nobody looks any more
 
+    def followed(self) -> list[tuple[str, Table]]:
+        """The sessions at whose tables somebody looks now."""
+        with self._lock:
+            return [(name, table) for name, table in self._open.items() if table.follower]
+
     def current(self) -> str | None:
         """The session that a visitor sees first."""
         return self._shown if self._shown in self._open else None

@@ -1,5 +1,6 @@
 """Sessions at a table that is a folder: begun, or gone on with after a restart."""
 
+import contextlib
 from pathlib import Path
 
 from calibration import colour_store, store
@@ -15,6 +16,7 @@ from service.pipeline import is_turned
 from service.table import Table
 from service.table_eyes import table_reader
 from service.table_folder import read_table
+from service.table_reader import TableError
 from service.virtual_follower import set_up_follower
 from service.virtual_plays import virtual_cameras, virtual_table
 from vision.frame import Source
@@ -29,7 +31,25 @@ def begin_table(server: Server, folder: Path, title: str = "") -> None:
     """The session of a table: the last one if its game goes on, else a new one."""
     table = read_table(folder)
     session = _going_on(server, table, folder) or _new(server, table, folder, title)
+    _let_go(server, session, table)
     server.sessions.feed(session, table_follower(server, session, folder, table))
+
+
+def _let_go(server: Server, session: str, table: Table) -> None:
+    """Stop looking at other tables where that needs the same cameras, or where only a play goes on.
+
+    A device shows its pictures to one, and every play that is drawn takes a processor.
+    """
+    mine = {str(place.source) for place in table.scene.cameras.values()} - {"phone", "None"}
+    for name, other in server.sessions.followed():
+        folder = other.setup.get("table")
+        theirs: set[str] = set()
+        with contextlib.suppress(TableError):
+            cameras = read_table(Path(folder)).scene.cameras if folder else {}
+            theirs = {str(place.source) for place in cameras.values()}
+        drawn = other.follower is not None and other.follower.kind == "virtual-camera"
+        if name != session and (drawn or mine & theirs):
+            server.sessions.unfeed(name)
 
 
 def _going_on(server: Server, table: Table, folder: Path) -> str | None:

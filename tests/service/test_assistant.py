@@ -141,6 +141,18 @@ def test_a_virtual_table_is_set_up_like_a_real_one(room: Room) -> None:
     assert turns[0]["player"] == "B"
 
 
+def test_a_new_table_takes_its_cameras_from_others(room: Room) -> None:
+    """A device shows its pictures to one table; who lends his phone elsewhere goes on."""
+    cameras = {name: {CAMERA: {"source": name}} for name in ("7", "phone")}
+    made = [
+        room.host.post(f"{API}/tables", json={**BODY, "folder": folder, "cameras": cameras[source]})
+        for folder, source in (("one", "7"), ("two", "phone"), ("three", "7"))
+    ]
+    live = {line["id"] for line in room.host.get(f"{API}/sessions").json() if line["live"]}
+
+    assert live == {made[1].json()["id"], made[2].json()["id"]}
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

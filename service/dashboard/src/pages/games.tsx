@@ -80,7 +80,7 @@ export function GamesPage({ me }: { me: Me }) {
           <li key={game.id} class="card">
             <div>
               <h2>
-                {game.title ?? game.game} {game.name && <small>{game.name}</small>}
+                {game.title ?? game.game} {game.name && game.name !== game.game && <small>{game.name}</small>}
               </h2>
               <p class="hint">
                 {when(game.created)}

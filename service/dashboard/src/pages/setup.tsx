@@ -288,7 +288,10 @@ function Eyes({ game, draft, change }: PartProps) {
         {!cameras.length && game.players.length > 0 && (
           <button
             type="button"
-            onClick={() => change({ cameras: [6, 9].map((clock) => ({ source: virtual, clock })) })}
+            onClick={() => {
+              const places = game.board.ranks === 1 ? [6] : [6, 9]; // a wall is read from its front
+              change({ cameras: places.map((clock) => ({ source: virtual, clock })) });
+            }}
           >
             <Icon name="plus" /> {t("setup.virtual")}
           </button>
