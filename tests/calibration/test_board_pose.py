@@ -1,5 +1,6 @@
 """Boards found by themselves on sample pictures: empty, with pieces on them, and not at all."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from calibration.picture_faults import picture_faults
 from calibration.pose import find_pose
 from calibration.solve import Evidence, evidence_errors_px, evidence_slopes
 from calibration.store import LensRecord
+from rules.lattice import Lattice
 from service.bench.calibrate import PoseRow, traced_case, true_errors, without_markers
 
 TUNE = Path(__file__).resolve().parents[2] / "sample_images" / "tune"
@@ -49,6 +51,19 @@ def test_boards_are_found_with_a_game_in_progress(camera: str, still: str) -> No
     errors = true_errors(found.camera, case.true[camera], case.scene.board)
     assert errors["0"] < 1.0
     assert errors["100"] < 2.0
+
+
+def test_a_board_of_finer_cells_is_doubted() -> None:
+    """Four times four cells fit every second line of eight times eight; that is told."""
+    case = without_markers(traced_case(TUNE / "kewbz-one"))
+    old = case.scene.board.lattice
+    wide = 2 * old.pitch_mm
+    coarse = Lattice(4, 4, old.levels, wide, (0.9 * wide, 0.9 * wide, 0.9 * wide))
+    scene = replace(case.scene, board=replace(case.scene.board, lattice=coarse))
+
+    found = find_pose(case.empty["camera"], scene, scene.cameras["camera"], None)
+
+    assert any("seems to be several" in doubt for doubt in found.doubts)
 
 
 def picture(level: int) -> Image:
