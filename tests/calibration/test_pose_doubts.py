@@ -10,7 +10,11 @@ from calibration.outline_fit import frame_plan
 from calibration.pose_quality import with_board
 from calibration.quads import clock_of, hours_apart
 from calibration.solve import LensDoubt
+from calibration.stacks import Refined
+from calibration.store import Calibration, CameraRecord
 from rules.registry import find_game
+from rules.stacks import Stacks
+from service import steadied as steadied_module
 
 
 def above(board_mm: float) -> Camera:
@@ -51,3 +55,32 @@ def test_a_frame_with_a_bottom_stands_lower_than_its_cells() -> None:
 
     assert edges["outer foot front"].start_mm[2] == -6.0
     assert edges["inner foot back"].start_mm[2] == 0.0
+
+
+@pytest.mark.parametrize(("told_mm", "kept"), [(0.5, True), (40.0, False)])
+def test_stacks_do_not_overrule_a_camera_that_they_contradict(
+    told_mm: float, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known within half a millimetre is not moved by ten; what is known badly is."""
+    board = find_game("kewbz").board
+    camera = above(board.lattice.size_mm[0])
+    longer = Lens.simple(camera.size, 1.15 * camera.lens.focal_px)
+    other = Camera.of(longer, camera.rotation, 1.15 * camera.translation_mm)
+    record = CameraRecord(camera, "grid", 0.1, "good", error_mm={"0": 0.1, "100": told_mm})
+    picture = np.zeros((540, 960, 3), np.uint8)
+    monkeypatch.setattr(
+        steadied_module,
+        "refine_with_stacks",
+        lambda *_: {"side": Refined(other, {"0": 0.1, "100": 1.0}, changed=True)},
+    )
+
+    found, told = steadied_module.steadied(
+        Calibration(cameras={"side": record}),
+        {"side": picture},
+        {"side": None},
+        board,
+        Stacks.of({"b2": "BB"}),
+    )
+
+    assert (found.camera("side") is camera) == kept
+    assert ("contradict" in told["side"]) == kept
