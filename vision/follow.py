@@ -235,6 +235,9 @@ class Follower:
         if before is not None and before.stacks == scene.stacks and before.unsure == scene.unsure:
             return None
         known = scene.stacks == self._believed or self._explains(scene.stacks)
+        if not known and self._sound(reading, scene):
+            # What was taken for unchanged belongs to a whole that the game expects.
+            known, scene = True, replace(scene, stacks=reading.stacks)
         if not known:
             inferred = self._inferred(scene.stacks)
             known, scene = inferred is not None, replace(scene, stacks=inferred or scene.stacks)
@@ -250,6 +253,13 @@ class Follower:
         if not self._convincing(scene, still_s):
             return None
         return self._tell(scene if known else self._reconciled(scene), covered)
+
+    def _sound(self, reading: Reading, scene: Scene) -> bool:
+        """Whether what was read, history left aside, is without doubt what the game expects."""
+        other = reading.stacks.differing(scene.stacks)
+        if not other or reading.hidden or reading.unsure.keys() & {*other}:
+            return False
+        return self._explains(reading.stacks)
 
     def _convincing(self, scene: Scene, still_s: float) -> bool:
         """Whether a scene that the game does not expect has been seen well enough to be told."""

@@ -488,6 +488,17 @@ def test_a_turn_misread_in_many_cells_at_once_is_that_turn() -> None:
     assert scenes(room.wait(1.0)) == [turn]
 
 
+def test_a_whole_turn_is_believed_although_a_part_of_it_looks_as_before() -> None:
+    """Nothing seems to have changed on c1; but what was read is a turn with c1 only."""
+    turn = dict.fromkeys(("a1", "b1", "c1"), "Y")
+    room = Room(Stacks(), Stacks.of(turn))
+    room.wait(1.0)
+    room.put(a1="Y", b1="Y")
+    room.reader.stacks = Stacks.of(turn)
+
+    assert scenes(room.wait(0.3)) == [turn]
+
+
 def test_what_is_hardly_doubted_stays_a_surprise() -> None:
     """No legal turn is made up where the pictures say clearly that something else stands there."""
     room = Room(Stacks(), Stacks.of({"b2": "B"}))
