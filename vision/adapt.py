@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from calibration.colour import FACES, CameraColours
 from calibration.colour_space import Floats32
+from vision.likelihood import SHADOWS, RayLooks
 from vision.position import Sight
 
 
@@ -26,6 +27,9 @@ class AdaptSettings:
     least_spread: tuple[float, float] = (0.15, 0.05)
     hue_reach: float = 0.45  # pixels further from their colour show something else
     least_rays: int = 8
+    shadow: float = 8.0  # rays that the usual hue of a shadow is worth
+    shadow_bound: float = 0.6
+    shadow_reach: float = 1.3
 
 
 def adapted(
@@ -50,6 +54,29 @@ def adapted(
             if len(here) >= settings.least_rays:
                 _follow(here, c, f, colours, settings, mean, spread)
     return replace(colours, mean=mean, spread=spread)
+
+
+def shadows(sight: Sight, looks: RayLooks, settings: AdaptSettings) -> Floats32:
+    """The hue (S, 2) of shadows on the board at `SHADOWS`, measured where it is surely bare.
+
+    Two lamps of different colours throw shadows of different colours.
+    """
+    table = sight.table
+    found = np.zeros((len(SHADOWS), 2), dtype=np.float32)
+    shown = sight.shown()
+    bare = (table.ground_column >= 0) & (shown == table.unit[-1]) & (sight.view.sharp > 0.9)
+    for beside in table.neighbours:
+        bare &= shown[beside] == table.unit[-1]
+    off = looks.nothing_off[bare]
+    off = off[np.abs(off[:, 1:]).max(axis=1) < settings.shadow_reach]
+    edges = [-np.inf, *(np.array(SHADOWS[1:]) + np.array(SHADOWS[:-1])) / 2, np.inf]
+    for i in range(len(SHADOWS)):
+        here = off[(off[:, 0] >= edges[i]) & (off[:, 0] < edges[i + 1]), 1:]
+        if len(here) >= settings.least_rays:
+            trust = len(here) / (len(here) + settings.shadow)
+            bound = settings.shadow_bound
+            found[i] = np.clip(trust * np.median(here, axis=0), -bound, bound)
+    return found
 
 
 def _follow(

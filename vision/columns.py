@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from calibration.colour_space import Floats32
 from rules.lattice import Lattice
-from vision.rays import Rays
+from vision.rays import FACES, Rays
 
 Ints = NDArray[np.int32]
 
 FLUSH_MM = 0.8  # pieces with smaller gaps than this stand wall to wall
+PATCH = 6  # rays across a part of the room that lies in the same light
 CACHED = 4000  # sets of columns whose rays are remembered
 EITHER = 5  # the zone of which nobody knows whether an edge is there
 
@@ -87,6 +88,10 @@ class RayTable:
             self.configurations.ray, np.arange(self.count + 1)
         )
         self.neighbours = _neighbours(rays)
+        # Rays that show the same face, the same cell's ground or the same part of the room.
+        self.face_group = np.append(rays.unit * FACES + rays.face, 0).astype(np.int32)
+        self.groups, self.ground_group = self._ground_groups(units * FACES)
+        self.face_groups = units * FACES
         each = np.bincount(rays.unit, rays.part) if entries else np.zeros(0)
         # Of a unit a camera sees two faces or three.
         self.face_rays = float(np.median(each[each > 0])) / 2 if (each > 0).any() else 0.0
@@ -96,6 +101,15 @@ class RayTable:
         self.column_rays = [
             np.unique(self.entry_ray[order[a:b]]) for a, b in pairwise(bounds.tolist())
         ]
+
+    def _ground_groups(self, first: int) -> tuple[int, NDArray[np.int32]]:
+        """How many groups there are, and that of each ray where it meets no piece."""
+        columns = self.lattice.columns * self.lattice.ranks
+        patch = np.floor(self.rays.px / (PATCH * max(self.rays.step_px, 1.0))).astype(np.int64)
+        _, number = np.unique(patch, axis=0, return_inverse=True)
+        number = number.reshape(-1) + columns
+        group = np.where(self.ground_column >= 0, self.ground_column, number)
+        return first + int(group.max(initial=0)) + 1, (first + group).astype(np.int32)
 
     def zone_or_either(
         self, zone: NDArray[np.signedinteger], entries: NDArray[np.int64]
@@ -145,6 +159,12 @@ class RayTable:
         one = piece[:, self.rays.face[entries], row]
         two = piece[:, self.rays.other[entries], row]
         return entries, one * share + two * (1 - share), row.astype(np.int32)
+
+    def entry_shades(self, shade: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Class of brightness (C, E) of each entry, for each colour."""
+        colours, faces, many = shade.shape
+        at = self.rays.face.astype(np.int32) * many + self.entry_ray
+        return np.asarray(shade.reshape(colours, faces * many).take(at, axis=1))
 
     def entry_densities(self, piece: Floats32) -> Floats32:
         """Density (C, E) of each entry, for each colour."""

@@ -6,6 +6,7 @@ a density, mixed front to back over the units it may meet and what lies behind t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from calibration.colour_space import Floats32
 from rules.lattice import Lattice
 from vision.columns import RayTable
 from vision.likelihood import RayLooks
+from vision.shading import Urns
 
 State = NDArray[np.int8]  # (U,) 0 for none, else 1 + number of the colour
 
@@ -27,6 +29,7 @@ class SearchSettings:
     mix_cost: float = 0.0  # two colours in one stack; above 0 where the game never mixes them
     sweeps: int = 40
     weight: float = 0.45  # of one ray: neighbours share grain, shadow and compression
+    alike: float = 100.0  # rays that the usual light is worth against what a face's rays share
 
 
 @dataclass(slots=True, eq=False)
@@ -49,9 +52,17 @@ class View:
     scale: np.float32  # of the weights
     sharp: Floats32  # (N,) how much of a ray is worth anything: less where it is clipped
     best: Floats32  # (N,) logarithm of the density of what would fit the ray best
+    shade: NDArray[np.int8]  # (C, E) class of brightness of each entry
+    behind_shade: NDArray[np.int8]  # (N,) the same where no piece is met
+    urns: Urns  # how often classes of brightness occur where rays show the same
 
     @staticmethod
-    def of(table: RayTable, looks: RayLooks, settings: SearchSettings) -> "View":
+    def of(
+        table: RayTable,
+        looks: RayLooks,
+        settings: SearchSettings,
+        shades: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ) -> "View":
         """The evidence of one camera's densities."""
         entry = table.entry_densities(looks.piece)
         best_entry = entry.max(axis=0)
@@ -71,6 +82,12 @@ class View:
             np.float32(settings.weight),
             looks.weight,
             np.log(best * looks.edge.max(axis=0)),
+            _with_none(table.entry_shades(looks.shade)),
+            looks.nothing_shade,
+            Urns.of(
+                np.where(np.arange(table.groups)[:, None] < table.face_groups, *shades),
+                settings.alike,
+            ),
         )
 
     def renew(self, rays: NDArray[np.int64], looks: RayLooks) -> None:
@@ -78,6 +95,8 @@ class View:
         table = self.table
         entries, densities, row = table.densities_of(rays, looks.piece)
         self.entry[:, entries] = densities
+        self.shade[:, entries] = looks.shade[:, table.rays.face[entries], row]
+        self.behind_shade[rays] = looks.nothing_shade
         best_entry = densities.max(axis=0)
         self.best_entry[entries] = best_entry
         best = looks.nothing.copy()
@@ -93,7 +112,7 @@ class View:
         self.weight[rays] = looks.weight * self.scale
 
 
-def _with_none(values: Floats32) -> Floats32:
+def _with_none(values: Any) -> Any:
     """The values with one more for the entry that stands for no unit."""
     return np.concatenate([values, np.ones_like(values[..., :1])], axis=-1)
 

@@ -24,6 +24,7 @@ from calibration.colour_space import (
 )
 from rules.lattice import Board
 from vision.rays import Rays
+from vision.shading import Bell, classes_of, shares_of
 
 ImageBGR = NDArray[np.uint8]
 
@@ -42,6 +43,7 @@ _ON_PIECE = np.array(
     ],
     dtype=np.float32,
 )
+SHADOWS = (-1.5, -0.9, -0.5, -0.2, 0.0)  # depths at which the hue of shadows is measured
 _DARK, _STEP = -5.2, 0.05
 _BRIGHTNESSES = np.arange(_DARK, 0.6, _STEP, dtype=np.float32)
 _SHADOW_EDGE = np.array([0.10, 0.18, 0.20, 0.17, 0.13, 0.10, 0.07, 0.05], dtype=np.float32)
@@ -92,6 +94,25 @@ class LookSettings:
     room_moves: float = 0.35  # share of the room's pixels that changed since it was empty
     room_alike: float = 0.6  # such a pixel is less likely to look like a piece than a piece is
     clip_weight: tuple[float, float, float, float] = (1.0, 0.5, 0.25, 0.1)
+    edges: float = 1.0  # how much contrast counts; 0 for not at all
+    follows_light: bool = True  # whether a common change of light is taken out
+
+    def shades(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How often classes of brightness occur on pieces, and where none is met."""
+        usual = 0.18  # deviation of brightness on a face that was measured
+        piece = shares_of(
+            Bell(self.piece_lit, 0.0, usual),
+            Bell(self.piece_shaded, self.shade, float(np.hypot(usual, self.shade_spread))),
+            Bell(self.piece_deep, self.deep, self.deep_spread),
+            Bell(self.piece_tinted, 0.0, self.piece_tint[0]),
+        )
+        board = shares_of(
+            Bell(self.board_lit, 0.0, self.board_lit_spread),
+            Bell(self.board_shaded, self.board_shade, self.board_shade_spread),
+            Bell(self.board_deep, self.board_deep_shade, self.board_deep_spread),
+            Bell(self.board_tinted, 0.0, self.board_tint[0]),
+        )
+        return piece, board
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +131,9 @@ class RayLooks:
     change: Floats32
     light: Floats32  # (N, 3) of the pixels, as if the light were that of the empty picture
     values: Floats32  # (N, 3) the same in colour space, as if the board were lit evenly
+    shade: NDArray[np.int8]  # (C, F, N) classes of brightness, as if a piece were shown
+    nothing_shade: NDArray[np.int8]  # (N) the same where no piece is met
+    nothing_off: Floats32  # (N, 3) how far the colour is off that of the empty table
 
 
 class EyeLooks:
@@ -142,7 +166,7 @@ class EyeLooks:
 
     def change_of_light(self, image: ImageBGR) -> Floats32:
         """The light's common change since the picture of the empty table."""
-        if self._empty is None:
+        if self._empty is None or not self._settings.follows_light:
             return np.zeros(3, dtype=np.float32)
         now = _coarse(smoothed(image))
         good = (clipped_channels(now) == 0) & (clipped_channels(self._coarse) == 0)
@@ -167,9 +191,17 @@ class EyeLooks:
         return self.read_some(self.pixels(image)[0], every, change, self._eye.colours)
 
     def read_some(
-        self, smooth: ImageBGR, some: NDArray[np.int64], change: Floats32, colours: CameraColours
+        self,
+        smooth: ImageBGR,
+        some: NDArray[np.int64],
+        change: Floats32,
+        colours: CameraColours,
+        tint: Floats32 | None = None,
     ) -> RayLooks:
-        """The densities of some rays of a smoothed picture, under a known change of light."""
+        """The densities of some rays of a smoothed picture, under a known change of light.
+
+        `tint` is the hue of shadows on the board, where it is known.
+        """
         cfg = self._settings
         px = self._rays.px[some]
         pixels = smooth[px[:, 1], px[:, 0]]
@@ -177,34 +209,49 @@ class EyeLooks:
         values = of_light(light)
         even = of_light(light * self._dimming[some])
         contrast = np.digitize(_contrast(smooth, px), CONTRASTS)
-        noise = np.square(np.float32(cfg.noise) * np.exp(-values[:, 0]))
-        piece = self._pieces(even, colours)
+        piece, shade = self._pieces(even, colours)
+        off = self._off_nothing(values, light, some, piece)
+        nothing = self._nothing(values, off, some, tint)
         return RayLooks(
             piece=piece,
-            nothing=self._in_the_room(
-                self._nothing(values, light, noise, some, piece), piece, some
-            ),
-            edge=_ON_PIECE[:, contrast],
-            nothing_edge=self._edge_of_nothing[some, contrast],
+            nothing=self._in_the_room(nothing, piece, some),
+            edge=_ON_PIECE[:, contrast] ** np.float32(cfg.edges),
+            nothing_edge=self._edge_of_nothing[some, contrast] ** np.float32(cfg.edges),
             weight=np.array(cfg.clip_weight, dtype=np.float32)[clipped_channels(pixels)],
             change=change,
             light=light,
             values=even,
+            shade=shade,
+            nothing_shade=classes_of(off[:, 0]),
+            nothing_off=off,
         )
 
-    def again(self, looks: RayLooks, colours: CameraColours) -> RayLooks:
-        """The same picture with other colours of the pieces."""
-        return replace(looks, piece=self._pieces(looks.values, colours))
+    def again(self, looks: RayLooks, colours: CameraColours, tint: Floats32) -> RayLooks:
+        """The same picture with other colours of the pieces and of shadows on the board."""
+        piece, shade = self._pieces(looks.values, colours)
+        every = np.arange(len(self._rays.px))
+        values = of_light(looks.light)
+        nothing = self._nothing(values, looks.nothing_off, every, tint)
+        return replace(
+            looks,
+            piece=piece,
+            shade=shade,
+            nothing=self._in_the_room(nothing, piece, every),
+        )
 
-    def _pieces(self, values: Floats32, colours: CameraColours) -> Floats32:
+    def _pieces(
+        self, values: Floats32, colours: CameraColours
+    ) -> tuple[Floats32, NDArray[np.int8]]:
         cfg = self._settings
         many = len(colours.letters)
         noise = np.square(np.float32(cfg.noise) * np.exp(-values[:, 0]))
         found = np.zeros((many, len(FACES), len(values)), dtype=np.float32)
+        shade = np.zeros(found.shape, dtype=np.int8)
         place = ((values[:, 0] - _DARK) / _STEP).astype(np.int32).clip(0, len(_BRIGHTNESSES) - 1)
         for c in range(many):
             for f in self._faces:
                 off = values[:, 0] - colours.mean[c, f, 0]
+                shade[c, f] = classes_of(off)
                 bright, hue = colours.spread[c, f]
                 hues = hue_when_darker(colours.mean[c, f], _BRIGHTNESSES)
                 far = values[:, 1:] - hues.take(place, axis=0)
@@ -237,11 +284,9 @@ class EyeLooks:
                 own += cfg.piece_tinted * _density(off, along + across, *cfg.piece_tint, noise)
                 found[c, f] = own
         found += cfg.anything * cfg.anything_density
-        return found
+        return found, shade
 
-    def _bare_board(
-        self, values: Floats32, noise: Floats32, some: NDArray[np.int64], piece: Floats32
-    ) -> Floats32:
+    def _bare_board(self, values: Floats32, some: NDArray[np.int64], piece: Floats32) -> Floats32:
         """Without a picture of the empty table: the commonest colour on the board is the board."""
         cfg = self._settings
         tops = self._eye.colours.mean[:, 0]
@@ -250,12 +295,7 @@ class EyeLooks:
         board = self._rays.on_board[some] & ~alike & (piece.max(axis=(0, 1)) < cfg.like_a_piece)
         if board.sum() < 50:
             board = self._rays.on_board[some]
-        off = values - light_mode(np.asarray(values[board]))
-        far_hue = off[:, 1] ** 2 + off[:, 2] ** 2
-        found = cfg.board_lit * _density(off[:, 0], far_hue, 0.3, 0.12, noise)
-        found += cfg.board_shaded * _density(off[:, 0] - cfg.board_shade, far_hue, 0.6, 0.2, noise)
-        found += cfg.board_deep * _density(off[:, 0] + 1.0, far_hue, 1.0, 0.35, noise)
-        return found
+        return light_mode(np.asarray(values[board]))
 
     def _in_the_room(self, nothing: Floats32, piece: Floats32, some: NDArray[np.int64]) -> Floats32:
         """Rays that end in the room may show anything there, also somebody dressed like a piece."""
@@ -268,48 +308,66 @@ class EyeLooks:
         ] + cfg.room_moves * cfg.room_alike * best
         return found
 
-    def _nothing(
-        self,
-        values: Floats32,
-        light: Floats32,
-        noise: Floats32,
-        some: NDArray[np.int64],
-        piece: Floats32,
+    def _off_nothing(
+        self, values: Floats32, light: Floats32, some: NDArray[np.int64], piece: Floats32
     ) -> Floats32:
-        cfg = self._settings
-        even = cfg.anything * cfg.anything_density
+        """How far pixels are off the empty table: in brightness, and in hue at their brightness."""
         if self._empty is None:
-            return np.asarray(self._bare_board(values, noise, some, piece) + np.float32(even))
-        off = values[:, 0] - self._empty[some, 0]
+            return np.asarray(values - self._bare_board(values, some, piece))
         share = np.minimum((light.mean(axis=1) + 1e-4) / self._empty_mean[some], 4.0)
         expected = of_light(self._empty_light[some] * share[:, None])
-        far_hue = ((values - expected)[:, 1:] ** 2).sum(axis=1)
-        bright, hue = (spread[some] for spread in self._empty_spread)
+        off = values - expected
+        off[:, 0] = values[:, 0] - self._empty[some, 0]
+        return np.asarray(off)
+
+    def _nothing(
+        self, values: Floats32, off: Floats32, some: NDArray[np.int64], tint: Floats32 | None
+    ) -> Floats32:
+        """How likely pixels are where no piece is met."""
+        cfg = self._settings
+        noise = np.square(np.float32(cfg.noise) * np.exp(-values[:, 0]))
+        bright, hue = off[:, 0], off[:, 1:]
+        if tint is not None:
+            hue = hue - tint_at(bright, tint)
+        far_hue = (hue**2).sum(axis=1)
+        even = np.float32(cfg.anything * cfg.anything_density)
+        if self._empty is None:
+            found = cfg.board_lit * _density(bright, far_hue, 0.3, 0.12, noise)
+            found += cfg.board_shaded * _density(bright - cfg.board_shade, far_hue, 0.6, 0.2, noise)
+            found += cfg.board_deep * _density(bright + 1.0, far_hue, 1.0, 0.35, noise)
+            return np.asarray(found + even)
+        about, about_hue = (spread[some] for spread in self._empty_spread)
         lit = _density(
-            off,
+            bright,
             far_hue,
-            np.hypot(cfg.board_lit_spread, bright),
-            np.hypot(cfg.board_lit_hue, hue),
+            np.hypot(cfg.board_lit_spread, about),
+            np.hypot(cfg.board_lit_hue, about_hue),
             noise,
         )
         shaded = _density(
-            off - cfg.board_shade,
+            bright - cfg.board_shade,
             far_hue,
-            np.hypot(cfg.board_shade_spread, bright),
-            np.hypot(cfg.board_shade_hue, hue),
+            np.hypot(cfg.board_shade_spread, about),
+            np.hypot(cfg.board_shade_hue, about_hue),
             noise,
         )
         deep = _density(
-            off - cfg.board_deep_shade,
+            bright - cfg.board_deep_shade,
             far_hue,
             cfg.board_deep_spread,
-            np.hypot(cfg.board_deep_hue, hue),
+            np.hypot(cfg.board_deep_hue, about_hue),
             noise,
         )
-        tinted = _density(off, far_hue, *cfg.board_tint, noise)
+        tinted = _density(bright, far_hue, *cfg.board_tint, noise)
         found = cfg.board_lit * lit + cfg.board_shaded * shaded
         found += cfg.board_deep * deep + cfg.board_tinted * tinted
         return np.asarray(found + even, dtype=np.float32)
+
+
+def tint_at(bright: Floats32, tint: Floats32) -> Floats32:
+    """The hue (N, 2) of shadows of these depths, given those (S, 2) at `SHADOWS`."""
+    columns = [np.interp(bright, SHADOWS, tint[:, i]) for i in (0, 1)]
+    return np.stack(columns, axis=1).astype(np.float32)
 
 
 def _density(

@@ -1,7 +1,9 @@
 """Pieces stand where people put them: every stack is moved sideways until it fits best.
 
 All stacks move together, by the slope of the score; what is then left of the doubt about their
-places is smaller, so that narrow gaps between stacks tell something, too.
+places is smaller, so that narrow gaps between stacks tell something, too. A camera whose place is
+a little off sees all stacks shifted, turned or leaning; that is fitted for each camera, and takes
+in walls that really lean.
 """
 
 from dataclasses import dataclass
@@ -9,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rules.lattice import Lattice
 from vision.position import Position, Sight
-from vision.rays import ZONES, normal
+from vision.rays import ZONES, normal, unit_boxes
 
-Shifts = NDArray[np.float64]  # (J, 2) millimetres
+Shifts = NDArray[np.float64]  # (U, 2) or (J, 2) millimetres, of every unit or column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,33 +24,83 @@ class NudgeSettings:
 
     deviation_mm: float = 1.5  # how far stacks usually stand off (0.5 to 3)
     most: float = 0.22  # of the pitch, at most
+    warped: float = 0.3  # cameras are fitted as long as the doubt is wider than this
+    off_mm: float = 1.5  # how far off a camera usually sees all stacks
+    warp: float = 0.008  # how much more a millimetre further from the middle
+    lean: float = 0.012  # and a millimetre higher
     widths: tuple[float, ...] = (1.0, 0.8, 0.5, 0.2, 0.0)  # from the doubt before to that after
 
 
 def nudge(position: Position, settings: NudgeSettings | None = None) -> Shifts:
     """Fits the places of all stacks; the position's evidence is then read at these places."""
     settings = settings or NudgeSettings()
-    lattice = position.evidence.lattice
-    shifts = np.zeros((position.evidence.columns, 2))
-    filled = position.state[:-1].reshape(-1, position.levels).max(axis=1) > 0
-    entries = [_own_entries(sight, filled, position.levels) for sight in position.sights]
+    lattice, levels = position.evidence.lattice, position.levels
+    many = position.evidence.columns
+    column = np.repeat(np.arange(many), levels)
+    terms = _camera_terms(lattice)
+    usual = np.array([settings.off_mm, settings.warp, settings.warp, settings.lean])
+    filled = position.state[:-1].reshape(-1, levels).max(axis=1) > 0
+    entries = [_own_entries(sight, filled, levels) for sight in position.sights]
+    shifts = np.zeros((many, 2))
+    warps = [np.zeros((4, 2)) for _ in position.sights]  # of each camera, by these terms
     for width in settings.widths:
-        slope = np.zeros((len(shifts), 2))
-        bend = np.zeros((len(shifts), 2, 2))
-        for sight, own in zip(position.sights, entries, strict=True):
-            _add_slopes(sight, own, shifts, width, position.levels, slope, bend)
-        hold = 1.0 / settings.deviation_mm**2
-        slope -= hold * shifts
-        bend += (hold + 1e-6) * np.eye(2)
-        step = np.linalg.solve(bend, slope[..., None])[..., 0]
+        slope = np.zeros((many, 2))
+        bend = np.zeros((many, 2, 2))
+        for number, (sight, own) in enumerate(zip(position.sights, entries, strict=True)):
+            if width > settings.warped:
+                by_unit = _slopes(sight, own, shifts[column] + terms @ warps[number], width)
+                warps[number] += _warp_step(warps[number], *by_unit, terms, usual)
+            by_unit = _slopes(sight, own, shifts[column] + terms @ warps[number], width)
+            slope += by_unit[0].reshape(many, levels, 2).sum(axis=1)
+            bend += by_unit[1].reshape(many, levels, 2, 2).sum(axis=1)
+        step = _step(shifts, slope, bend, settings.deviation_mm)
         length = np.linalg.norm(step, axis=1, keepdims=True)
         step *= np.minimum(1.0, 0.8 / np.maximum(length, 1e-9))
         far = settings.most * lattice.pitch_mm
         shifts = np.where(filled[:, None], np.clip(shifts + step, -far, far), 0.0)
-        for sight, own in zip(position.sights, entries, strict=True):
-            _move(sight, own, shifts, width, position.levels)
+        for sight, own, warp in zip(position.sights, entries, warps, strict=True):
+            _move(sight, own, shifts[column] + terms @ warp, width)
+    for sight, own, warp in zip(position.sights, entries, warps, strict=True):
+        # Nobody knows where on its cell another stack would stand, but cameras are off alike.
+        _move(sight, _others(sight, own), terms @ warp, 1.0)
+        sight.refresh()
     position.sum_up()
     return shifts
+
+
+def _camera_terms(lattice: Lattice) -> NDArray[np.float64]:
+    """What a camera's error depends on (U, 4): one, place across and along, height."""
+    low, high = unit_boxes(lattice)
+    middle = (low + high) / 2
+    away = middle[:, :2] - np.array(lattice.size_mm[:2]) / 2
+    return np.column_stack([np.ones(len(middle)), away, middle[:, 2]])
+
+
+def _warp_step(
+    warp: NDArray[np.float64],
+    slope: NDArray[np.float64],
+    bend: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    usual: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """How a camera's error (4, 2) should change; `usual` is how large its terms are, mostly."""
+    scaled = terms * usual
+    pull = (scaled.T @ slope).ravel() - (warp / usual[:, None]).ravel()
+    stiff = np.einsum("ua,ub,uij->aibj", scaled, scaled, bend).reshape(8, 8)
+    step = np.linalg.solve(stiff + np.eye(8), pull)
+    return np.asarray(step.reshape(4, 2) * usual[:, None])
+
+
+def _step(
+    now: NDArray[np.float64],
+    slope: NDArray[np.float64],
+    bend: NDArray[np.float64],
+    usual: float,
+) -> NDArray[np.float64]:
+    """Where Gauss and Newton go from here, for numbers (N, 2) that are usually small."""
+    hold = 1.0 / usual**2
+    whole = bend + (hold + 1e-6) * np.eye(2)
+    return np.asarray(np.linalg.solve(whole, (slope - hold * now)[..., None])[..., 0])
 
 
 def _own_entries(sight: Sight, filled: NDArray[np.bool_], levels: int) -> NDArray[np.int64]:
@@ -55,31 +108,34 @@ def _own_entries(sight: Sight, filled: NDArray[np.bool_], levels: int) -> NDArra
     return np.flatnonzero(filled[sight.table.rays.unit // levels])
 
 
+def _others(sight: Sight, own: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All other entries."""
+    others = np.ones(len(sight.table.rays.unit), dtype=bool)
+    others[own] = False
+    return np.flatnonzero(others)
+
+
 def _places(
-    sight: Sight, own: NDArray[np.int64], shifts: Shifts, width: float, levels: int
+    sight: Sight, own: NDArray[np.int64], moved: Shifts, width: float
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """How deep inside their units the entries pass, and the doubt's width, between 1 and wide."""
     fit = sight.table.rays.fit
-    shift = shifts[sight.table.rays.unit[own] // levels].astype(np.float32)
+    shift = moved[sight.table.rays.unit[own]].astype(np.float32)
     wide = 1 + np.float32(width) * (fit.wide[own] - 1)
     depth = fit.depth[own] + fit.depth_x[own] * shift[:, 0] + fit.depth_y[own] * shift[:, 1]
     return depth / wide, wide
 
 
-def _add_slopes(
-    sight: Sight,
-    own: NDArray[np.int64],
-    shifts: Shifts,
-    width: float,
-    levels: int,
-    slope: NDArray[np.float64],
-    bend: NDArray[np.float64],
-) -> None:
-    """Adds the slope of the score by the shifts, and its bend after Gauss and Newton."""
+def _slopes(
+    sight: Sight, own: NDArray[np.int64], moved: Shifts, width: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The slope of the score by the place of every unit, and its bend after Gauss and Newton."""
+    slope = np.zeros((len(moved), 2))
+    bend = np.zeros((len(moved), 2, 2))
     table, view, fit = sight.table, sight.view, sight.table.rays.fit
     colour = sight.state[table.rays.unit[own]]
     own, colour = own[colour > 0], colour[colour > 0]
-    depth, wide = _places(sight, own, shifts, width, levels)
+    depth, wide = _places(sight, own, moved, width)
     near = np.abs(depth) < 3
     own, colour, depth, wide = own[near], colour[near], depth[near], wide[near]
     ray = table.entry_ray[own]
@@ -88,20 +144,21 @@ def _add_slopes(
     change = through * (density - sight.colour.after[own]) / sight.colour.total[ray]
     part = normal(depth)
     steep = 1.702 * part * (1 - part) / wide * change
-    column = table.rays.unit[own] // levels
+    unit = table.rays.unit[own]
     weight = view.weight[ray]
     by = (steep * fit.depth_x[own], steep * fit.depth_y[own])
     for i in range(2):
-        slope[:, i] += np.bincount(column, weight * by[i], len(slope))
+        slope[:, i] += np.bincount(unit, weight * by[i], len(slope))
         for j in range(2):
-            bend[:, i, j] += np.bincount(column, weight * by[i] * by[j], len(slope))
+            bend[:, i, j] += np.bincount(unit, weight * by[i] * by[j], len(slope))
+    return slope, bend
 
 
-def _move(sight: Sight, own: NDArray[np.int64], shifts: Shifts, width: float, levels: int) -> None:
-    """Reads the evidence at the new places."""
+def _move(sight: Sight, own: NDArray[np.int64], moved: Shifts, width: float) -> None:
+    """Reads the evidence of some entries at the new places."""
     table, view, fit = sight.table, sight.view, sight.table.rays.fit
-    depth, wide = _places(sight, own, shifts, width, levels)
-    shift = shifts[table.rays.unit[own] // levels]
+    depth, wide = _places(sight, own, moved, width)
+    shift = moved[table.rays.unit[own]]
     gap = fit.gap[own] + fit.gap_x[own] * shift[:, 0] + fit.gap_y[own] * shift[:, 1]
     part = normal(depth).astype(np.float32)
     sight.part = sight.part.copy()
@@ -114,4 +171,4 @@ def _move(sight: Sight, own: NDArray[np.int64], shifts: Shifts, width: float, le
     sight.entry_edge[own] = view.edges[table.zone_or_either(zone, own), ray]
     sight.joined_edge = sight.joined_edge.copy()
     sight.joined_edge[own] = view.edges[np.maximum(zone, 3), ray]
-    sight.refresh()
+    sight.mix()

@@ -13,8 +13,10 @@ from calibration.colour_space import Floats32
 from rules.lattice import Lattice
 from vision.columns import RayTable
 from vision.evidence import ColumnGains, Evidence, State, View, cost_of
+from vision.shading import CLASSES
 
 Stack = NDArray[np.int8]  # colours from below, 1 + number
+HALF = 0.5  # a ray that meets a unit more surely than this shows it
 UNEXPLAINED = 0.01  # pixels less likely than this under a position show something else
 
 
@@ -88,6 +90,8 @@ class Sight:
         self.entry_edge, self.joined_edge = view.entry_edge, view.joined_edge
         self.colour, self.edge = _Mixed(self.table), _Mixed(self.table)
         self.state = state
+        self.kind = np.zeros(self.table.count, dtype=np.int64)
+        self.counts = np.zeros((self.table.groups, CLASSES))
         self.refresh()
         self.gains: Floats32 | None = None
 
@@ -123,16 +127,67 @@ class Sight:
         twin = copy(self)
         twin.colour, twin.edge = self.colour.copy(), self.edge.copy()
         twin.logs = self.logs.copy()
+        twin.kind, twin.counts = self.kind.copy(), self.counts.copy()
         twin.gains = None if self.gains is None else self.gains.copy()
         return twin
 
     def refresh(self) -> None:
-        """Mixes all rays anew after the entries' parts changed."""
+        """Mixes and counts all rays anew after the entries' parts changed."""
+        self.mix()
+        shown = self._entries_shown()
+        self.kind = self._kind_of(np.arange(self.table.count, dtype=np.int32), shown)
+        counted = np.bincount(self.kind, self.view.weight, self.counts.size)
+        self.counts = np.reshape(counted, self.counts.shape)
+
+    def mix(self) -> None:
+        """Mixes all rays anew."""
         entries = np.arange(len(self.table.unit), dtype=np.int32)
         own, edge, part, edge_part = self._spread(entries, self.table.unit)
         self.colour.all(self.table, own, part, self.view.behind)
         self.edge.all(self.table, edge, edge_part, self.view.behind_edge)
         self.logs = np.log(self.colour.total * self.edge.total)
+
+    def _entries_shown(self) -> NDArray[np.int32]:
+        """The entry that every ray most surely shows, one past the last for none."""
+        share = self.colour.through[:-1] * self.part[:-1]
+        share *= self.state[self.table.rays.unit] > 0
+        shown = np.full(self.table.count, len(self.table.unit) - 1, dtype=np.int32)
+        for start, many in self.table.rays.slots:
+            sure = np.flatnonzero(share[start : start + many] > HALF)
+            shown[sure] = start + sure
+        return shown
+
+    def _kind_of(self, rays: NDArray[np.int32], shown: NDArray[np.int32]) -> NDArray[np.int64]:
+        """What some rays show, and how bright: group of rays and class of brightness in one."""
+        table, view = self.table, self.view
+        colour = self.state[table.unit[shown]]
+        bare = colour == 0
+        group = np.where(bare, table.ground_group[rays], table.face_group[shown])
+        shade = np.where(bare, view.behind_shade[rays], view.shade[colour - 1, shown])
+        return np.asarray(group.astype(np.int64) * CLASSES + shade)
+
+    def agreement(self) -> float:
+        """What the score gains as rays on one face share their light."""
+        return float(self.view.urns.agreement(self.counts).sum())
+
+    def _recounted(
+        self, rays: NDArray[np.int32], kind: NDArray[np.int64]
+    ) -> tuple[float, NDArray[np.int64], NDArray[np.float64]]:
+        """What it gains more if some rays showed something else, and the counts that change."""
+        old = self.kind[rays]
+        other = np.flatnonzero(old != kind)
+        weight = self.view.weight[rays[other]]
+        places = np.concatenate([old[other], kind[other]])
+        touched, row = np.unique(places // CLASSES, return_inverse=True)
+        if not len(touched):
+            return 0.0, touched, self.counts[:0]
+        counts = self.counts[touched]
+        place = row.reshape(-1) * CLASSES + places % CLASSES
+        more = np.bincount(place, np.concatenate([-weight, weight]), counts.size)
+        after = np.maximum(counts + more.reshape(counts.shape), 0.0)
+        urns = self.view.urns
+        gain = urns.agreement(after, touched) - urns.agreement(counts, touched)
+        return float(gain.sum()), touched, after
 
     def trial(self, state: State, rays: NDArray[np.int32]) -> float:
         """What the score of these rays would gain under another state."""
@@ -141,23 +196,36 @@ class Sight:
         row, slot = np.nonzero(colour)
         entries = self.table.matrix[rays[row], slot]
         own, edge, part, edge_part = self._filled(colour[row, slot], entries)
-        self.state = kept
         # Only filled places count: a ray meets few of them, however many units it passes.
         many = np.bincount(row, minlength=len(rays))
         place = np.arange(len(row)) - (np.cumsum(many) - many)[row]
         shape = (len(rays), int(many.max(initial=0)) or 1)
-        total = _front_to_back(shape, row, place, own, part, self.view.behind[rays])
-        total *= _front_to_back(shape, row, place, edge, edge_part, self.view.behind_edge[rays])
-        return float(self.view.weight[rays] @ (np.log(total) - self.logs[rays]))
+        total, light = _front_to_back(shape, row, place, own, part, self.view.behind[rays])
+        edges, _ = _front_to_back(shape, row, place, edge, edge_part, self.view.behind_edge[rays])
+        shown = np.full(len(rays), len(self.table.unit) - 1, dtype=np.int32)
+        most = light[row, place] * part > HALF
+        shown[row[most]] = entries[most]
+        gain, _, _ = self._recounted(rays, self._kind_of(rays, shown))
+        self.state = kept
+        total *= edges
+        return float(self.view.weight[rays] @ (np.log(total) - self.logs[rays])) + gain
 
-    def change(self, state: State, rays: NDArray[np.int32]) -> None:
-        """Takes over another state on these rays."""
+    def change(self, state: State, rays: NDArray[np.int32]) -> float:
+        """Takes over another state on these rays; what their agreement gains."""
         self.state = state
         entries = self.table.matrix[rays]
         own, edge, part, edge_part = self._spread(entries, self.table.matrix_unit[rays])
         self.colour.some(entries, rays, own, part, self.view.behind[rays])
         self.edge.some(entries, rays, edge, edge_part, self.view.behind_edge[rays])
         self.logs[rays] = np.log(self.colour.total[rays] * self.edge.total[rays])
+        row, slot = np.nonzero(self.colour.through[entries] * part > HALF)
+        shown = np.full(len(rays), len(self.table.unit) - 1, dtype=np.int32)
+        shown[row] = entries[row, slot]
+        kind = self._kind_of(rays, shown)
+        gain, touched, counts = self._recounted(rays, kind)
+        self.counts[touched] = counts
+        self.kind[rays] = kind
+        return gain
 
     def misfit(self) -> tuple[float, float]:
         """The regret of a ray in this picture, and the share of rays that nothing explains."""
@@ -225,15 +293,19 @@ def _front_to_back(
     own: Floats32,
     part: Floats32,
     behind: Floats32,
-) -> Floats32:
-    """Mixes filled entries, each in its place of its ray (row), with what lies behind."""
+) -> tuple[Floats32, Floats32]:
+    """Mixes filled entries, each in its place of its ray (row), with what lies behind.
+
+    Also the light through to each place.
+    """
     clear = np.ones(shape, dtype=np.float32)
     clear[row, place] = 1 - part
-    through = np.cumprod(clear, axis=1)
+    through = np.ones((shape[0], shape[1] + 1), dtype=np.float32)
+    np.cumprod(clear, axis=1, out=through[:, 1:])
     shown = np.zeros(shape, dtype=np.float32)
     shown[row, place] = part * own
-    shown[:, 1:] *= through[:, :-1]
-    return np.asarray(shown.sum(axis=1) + through[:, -1] * behind)
+    shown *= through[:, :-1]
+    return np.asarray(shown.sum(axis=1) + through[:, -1] * behind), through
 
 
 def _without(
@@ -268,7 +340,7 @@ class Position:
 
     def sum_up(self) -> None:
         """Counts the score anew."""
-        explained = sum(float(s.view.weight @ s.logs) for s in self.sights)
+        explained = sum(float(s.view.weight @ s.logs) + s.agreement() for s in self.sights)
         self.score = explained - self._cost(self.state)
 
     def renew(self, rays: Sequence[NDArray[np.int64]], anchor: State) -> None:
@@ -313,7 +385,7 @@ class Position:
         for sight in self.sights:
             rays = sight.table.rays_of(changes)
             old = float(sight.view.weight[rays] @ sight.logs[rays])
-            sight.change(self.state, rays)
+            gain += sight.change(self.state, rays)
             gain += float(sight.view.weight[rays] @ sight.logs[rays]) - old
             if self._sums is not None:
                 self._sums += sight.gain_sums(rays)

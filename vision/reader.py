@@ -18,7 +18,7 @@ from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.pieces import KitPiece
 from rules.stacks import Stacks
-from vision.adapt import AdaptSettings, adapted
+from vision.adapt import AdaptSettings, adapted, shadows
 from vision.blocks import all_blocks, pair_up
 from vision.certainty import CellDoubt, CertaintySettings, Doubts, strange_sights, trust
 from vision.columns import RayTable
@@ -28,13 +28,14 @@ from vision.evidence import Evidence, SearchSettings, State, View
 from vision.likelihood import CameraEye, EyeLooks, ImageBGR, LookSettings, RayLooks
 from vision.nudge import NudgeSettings, nudge
 from vision.placing import Kit, Placing, PlacingSettings, pieces_in
-from vision.position import Position
+from vision.position import Position, Sight
 from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
 from vision.search import climb, propose, shake
 
 CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
+ALONE = 1e9  # so many rays of usual light leave nothing to share
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
 
@@ -91,6 +92,9 @@ class Reader:
             else None
         )
         self._blocks = self._kit is None and all_blocks(self.kit)
+        if self._kit is not None:
+            # Large pieces that may lie in many ways explain any light that is free to change.
+            self._search_settings = replace(self._search_settings, alike=ALONE)
         self._certainty = self.settings.certainty
         if self._blocks or self._kit is not None:
             self._certainty = replace(
@@ -99,7 +103,7 @@ class Reader:
         self._whole = one_colour_stacks or self._kit is not None
         self._tables: dict[str, RayTable] = {}
         self._looks: dict[str, EyeLooks] = {}
-        self._learned: dict[str, CameraColours] = {}
+        self._learned: dict[str, tuple[CameraColours, Floats32]] = {}  # and the hue of shadows
         self._memory: _Memory | None = None
         for name, eye in cameras.items():
             rays = sample_rays(eye.camera, board, self.settings.rays)
@@ -256,8 +260,7 @@ class Reader:
         changes = {name: own.change for name, own in looks.items()}
         if sum(cell.chances[0] > SURE for cell in cells) > 0.9 * len(cells):
             for (name, own), sight in zip(looks.items(), told.sights, strict=True):
-                eye = self.cameras[name]
-                self._learned[name] = adapted(sight, own.values, eye.colours, self.settings.adapt)
+                self._learned[name] = self._followed(name, sight, own)
         self._memory = _Memory(pixels, changes, position, cells)
 
     def _read_again(
@@ -286,8 +289,8 @@ class Reader:
         ):
             px = sight.table.rays.px[some]
             before[some] = smooth[px[:, 1], px[:, 0]]
-            colours = self._learned.get(name, self.cameras[name].colours)
-            looks = self._looks[name].read_some(smooth, some, memory.changes[name], colours)
+            colours = self._learned.get(name, (self.cameras[name].colours, None))
+            looks = self._looks[name].read_some(smooth, some, memory.changes[name], *colours)
             sight.view.renew(some, looks)
             columns |= sight.table.columns_of(some)
         position.renew(changed, state)
@@ -317,13 +320,14 @@ class Reader:
         for name in known:
             own = self._looks[name].read(self._fitting(name, images[name]))
             if learned and name in self._learned:
-                own = self._looks[name].again(own, self._learned[name])
+                own = self._looks[name].again(own, *self._learned[name])
             found[name] = own
         return found
 
     def _evidence(self, looks: Mapping[str, RayLooks]) -> Evidence:
         views = [
-            View.of(self._tables[name], own, self._search_settings) for name, own in looks.items()
+            View.of(self._tables[name], own, self._search_settings, self.settings.looks.shades())
+            for name, own in looks.items()
         ]
         return Evidence(views, self.lattice, len(self.letters), self._search_settings)
 
@@ -348,10 +352,15 @@ class Reader:
         nudge(position, self.settings.nudge)
         followed: dict[str, RayLooks] = {}
         for (name, own), sight in zip(looks.items(), position.sights, strict=True):
-            colours = adapted(sight, own.values, self.cameras[name].colours, self.settings.adapt)
-            followed[name] = self._looks[name].again(own, colours)
+            followed[name] = self._looks[name].again(own, *self._followed(name, sight, own))
         anchor = None if position.anchor is None else position.anchor.ravel()
         return Position(self._evidence(followed), position.state[:-1], anchor)
+
+    def _followed(self, name: str, sight: Sight, looks: RayLooks) -> tuple[CameraColours, Floats32]:
+        """The colours of pieces and of shadows, as a picture shows them."""
+        settings = self.settings.adapt
+        colours = adapted(sight, looks.values, self.cameras[name].colours, settings)
+        return colours, shadows(sight, looks, settings)
 
     def _fitting(self, name: str, image: ImageBGR) -> ImageBGR:
         width, height = self.cameras[name].camera.size

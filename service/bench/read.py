@@ -21,6 +21,7 @@ from rules.lattice import Board, Lattice
 from rules.record import PositionLine, TurnLine
 from rules.stacks import Stacks
 from rules.turn import after_changes
+from service.bench.altered import Altered, without
 from service.table_eyes import never_mixes_colours
 from vision.frame import ImageBGR
 from vision.likelihood import CameraEye
@@ -225,9 +226,16 @@ def _family(name: str) -> Family:
 
 
 def virtual_row(
-    spec: GameSpec, rig: str, family: str, scenes: int, each: int, seed: int
+    spec: GameSpec,
+    rig: str,
+    family: str,
+    scenes: int,
+    each: int,
+    seed: int,
+    altered: Altered | None = None,
 ) -> ReadRow:
     """Reads positions of one game before the virtual cameras of some scenes."""
+    altered = altered or Altered()
     row = ReadRow(spec.name, rig)
     for number in range(scenes):
         scene = Scene.from_seed(seed + number, Kind.of(spec), family=_family(family), rig=_rig(rig))
@@ -235,15 +243,15 @@ def virtual_row(
         empty, known = studio.empty(), studio.colour_picture()
         reader = make_reader(
             scene.kind.board, scene.cameras, empty, known.pictures, known.stacks,
-            scene.kind.colours, spec,
+            scene.kind.colours, spec, altered.without,
         )  # fmt: skip
-        count_reading(
-            row, reader, f"scene {seed + number} empty", studio.empty(1), Stacks(), Stacks()
-        )
+        bare = altered.pictures(studio.empty(1))
+        count_reading(row, reader, f"scene {seed + number} empty", bare, Stacks(), Stacks())
         for k in range(each):
             stacks, before = positions(spec, 1000 * (seed + number) + k)
             name = f"scene {seed + number} position {k}"
-            count_reading(row, reader, name, studio.still(stacks, k + 2), stacks, before)
+            images = altered.pictures(studio.still(stacks, k + 2))
+            count_reading(row, reader, name, images, stacks, before)
     return row
 
 
@@ -255,15 +263,18 @@ def make_reader(
     known: Stacks,
     names: Mapping[str, str],
     spec: GameSpec,
+    lacking: str = "",
 ) -> Reader:
-    """A reader that has seen the empty table and the colour picture."""
+    """A reader that has seen the empty table and the colour picture; `lacking` an ingredient."""
     views = [ColourView(cameras[name], coloured[name], empty[name]) for name in cameras]
     fitted = fit_colours(views, board, names, known)
     eyes = {
         name: CameraEye(camera, colours, empty[name])
         for (name, camera), colours in zip(cameras.items(), fitted, strict=True)
     }
-    return Reader(board, eyes, spec.kit, one_colour_stacks=never_mixes_colours(spec))
+    settings, eyes = without(lacking, eyes)
+    alike = never_mixes_colours(spec)
+    return Reader(board, eyes, spec.kit, one_colour_stacks=alike, settings=settings)
 
 
 def count_reading(

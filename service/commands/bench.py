@@ -99,6 +99,38 @@ def read(
 
 
 @app.command()
+def ingredients(
+    scenes: Scenes = 2,
+    each: Annotated[int, typer.Option(metavar="N", help="Positions in each scene.")] = 6,
+    family: Family = "check",
+    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
+    game: Games = None,
+    rig: Rigs = None,
+) -> None:
+    """What each part of the reader brings, and what other light does: rows with one thing changed.
+
+    Light changes by a stop and by 1,500 kelvin after the table was calibrated.
+    """
+    from rules.registry import GAMES, find_game
+    from service.bench import altered
+    from service.bench import read as measured
+    from service.bench.table import print_table
+
+    names = game or [name for name in GAMES if name != "free"]
+
+    def texts() -> Iterator[tuple[str, ...]]:
+        for title, other in altered.VARIANTS.items():
+            rows = [
+                measured.virtual_row(find_game(name), place, family, scenes, each, seed, other)
+                for name in names
+                for place in rig or ["two", "one"]
+            ]
+            yield (title, *measured.together(rows).texts()[2:])
+
+    print_table(("changed", *measured.ReadRow.HEAD[2:]), texts())
+
+
+@app.command()
 def calibrate(
     scenes: Scenes = 2,
     family: Family = "check",

@@ -1,0 +1,97 @@
+"""What a picture tells of its own light, and of cameras that stand a little off."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from calibration.camera import Camera
+from calibration.colour_fit import ColourView, fit_colours
+from rules.registry import find_game
+from rules.stacks import Stacks
+from vision.likelihood import CameraEye
+from vision.reader import Reader
+from vision.shading import CLASSES, Bell, Urns, classes_of, shares_of
+from vision.virtual.scene import Kind, Scene
+from vision.virtual.studio import Studio
+
+POSITION = Stacks.of({"b2": "BY", "c5": "Y", "d4": "BBY", "e4": "Y", "f6": "YB", "g2": "B"})
+
+
+class TestUrns:
+    """Rays that show one face share their light."""
+
+    USUAL = shares_of(Bell(0.6, 0.0, 0.2), Bell(0.4, -0.5, 0.4))
+
+    def _gain(self, *classes: int) -> float:
+        counts = np.bincount(classes, minlength=CLASSES).astype(float)[None]
+        return float(Urns.of(self.USUAL[None], 4.0).agreement(counts)[0])
+
+    def test_one_ray_shares_nothing(self) -> None:
+        """What one ray says is what it says by itself."""
+        assert self._gain(3) == pytest.approx(0.0, abs=1e-3)
+
+    def test_rays_of_one_light_agree(self) -> None:
+        """A face that lies in shadow as a whole costs less than its rays one by one."""
+        assert self._gain(*[2] * 20) > self._gain(*[2] * 10) > 1.0
+
+    def test_rays_of_all_kinds_of_light_do_not(self) -> None:
+        """Rays that are each in another light gain less than those that are alike."""
+        assert self._gain(*range(CLASSES)) < self._gain(*[2] * CLASSES)
+
+    def test_classes_follow_brightness(self) -> None:
+        """Darker pixels never fall into a brighter class, however far off they are."""
+        found = classes_of(np.linspace(-9, 9, 200, dtype=np.float32))
+
+        assert (np.diff(found) >= 0).all()
+        assert (found.min(), found.max()) == (0, CLASSES - 1)
+
+
+def _reader(scene: Scene, studio: Studio, cameras: dict[str, Camera]) -> Reader:
+    empty, known = studio.empty(), studio.colour_picture()
+    views = [ColourView(c, known.pictures[n], empty[n]) for n, c in scene.cameras.items()]
+    fitted = fit_colours(views, scene.kind.board, scene.kind.colours, known.stacks)
+    eyes = {
+        name: CameraEye(cameras[name], colours, empty[name])
+        for name, colours in zip(scene.cameras, fitted, strict=True)
+    }
+    return Reader(scene.kind.board, eyes, scene.kind.kit)
+
+
+def _moved(camera: Camera, by_mm: NDArray[np.float64]) -> Camera:
+    """The camera as a calibration would have it that is off by so much."""
+    return replace(camera, translation_mm=camera.translation_mm + camera.rotation @ by_mm)
+
+
+def test_cameras_that_are_off_are_fitted() -> None:
+    """Cameras that were measured 6 mm off, in opposite directions, still read every stack."""
+    kind = Kind.of(find_game("kewbz"))
+    scene = Scene.from_seed(2, kind, family="tune", rig="two", size=(640, 360))
+    studio = Studio(scene)
+    off = {"overhead": np.array([4.2, -4.2, 0.0]), "side": np.array([-4.2, 4.2, 0.0])}
+    cameras = {name: _moved(camera, off[name]) for name, camera in scene.cameras.items()}
+
+    reading = _reader(scene, studio, cameras).read(studio.still(POSITION, 3))
+
+    assert reading.stacks == POSITION
+
+
+def test_shadows_of_two_lamps_are_not_taken_for_pieces() -> None:
+    """Where one lamp's light is warm and the other's cold, shadows on a white board look coloured.
+
+    In this scene the warm shadows are as yellow as the yellow cubes.
+    """
+    scene = Scene.from_seed(503, Kind.of(find_game("cube")), family="tune", rig="one")
+    studio = Studio(scene)
+    stacks = Stacks.of(
+        {
+            "a2": "RY", "a3": "R", "b4": "BG", "c1": "Y", "c2": "Y", "c3": "R", "d2": "GYR",
+            "d3": "GB", "d4": "BB",
+        }
+    )  # fmt: skip
+
+    reading = _reader(scene, studio, dict(scene.cameras)).read(studio.still(stacks, 4))
+
+    invented = {cell for cell in reading.stacks if cell not in stacks} - set(reading.unsure)
+    assert not invented
