@@ -330,6 +330,25 @@ def test_whole_pieces_are_put_down_by_hand(visit: Opener, site: Site) -> None:
     assert session.state.stacks == {}
 
 
+def test_undo_by_hand_clears_the_table_too(visit: Opener, site: Site) -> None:
+    """Where nobody else says what stands there, the next piece is judged right after undo."""
+    session = site.session(by_hand=True)
+    see(session)
+    see(session, d4="B")
+    see(session, d4="B", d5="Y")
+    page = visit("/")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Flat board").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("button", name=re.compile("^d5: empty"))).to_be_visible()
+    page.get_by_role("button", name=re.compile("^e5:")).click()
+    page.get_by_role("dialog").get_by_role("button", name="Add yellow").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+
+    expect(page.locator(".turns li").first).to_contain_text("e5")
+    assert [t["move"] for t in session.state.turns] == ["+d4B", "+e5Y"]
+
+
 def test_cards_are_drawn_and_laid_down(visit: Opener, site: Site) -> None:
     """The host taps a card together for a player without a phone, and it counts."""
     session = site.session(game="cube", players=[{"id": "1", "name": "Ada"}, {"id": "2"}])

@@ -183,6 +183,14 @@ function Tools({ info, state, mayTouch, legal, onLegal, legalProblem, correcting
   const [problem, run, busy] = useTask();
   const { voice } = usePrefs();
   const act = (what: string) => run(() => post(`${sessionPath(info.id)}/actions`, { do: what }));
+  const undo = () =>
+    run(async () => {
+      const now = await post<{ state: PlayState }>(`${sessionPath(info.id)}/actions`, { do: "undo" });
+      if (info.source === "none") {
+        // Nobody else takes the pieces away.
+        await post(`${sessionPath(info.id)}/observations`, { stacks: now.state.confirmed });
+      }
+    });
   return (
     <div class="tools">
       {state.phase === "play" && (
@@ -201,7 +209,7 @@ function Tools({ info, state, mayTouch, legal, onLegal, legalProblem, correcting
             <button
               type="button"
               disabled={busy}
-              onClick={() => confirm(t("play.undoAsk")) && act("undo")}
+              onClick={() => confirm(t("play.undoAsk")) && undo()}
             >
               <Icon name="undo" /> {t("play.undo")}
             </button>
