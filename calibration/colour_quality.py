@@ -7,11 +7,12 @@ import numpy as np
 
 from calibration.colour import FACES, CameraColours, nearest_pair
 from calibration.colour_fit import ColourView, gather, known_samples, visible_points
-from calibration.colour_space import clipped_channels, log_colours, smoothed
+from calibration.colour_space import DARKEST, Floats32, clipped_channels, light_of, smoothed
 from calibration.obstacles import frame_boxes
 from calibration.told_colours import odd_pieces, swapped_letters
 from calibration.told_stacks import ToldCheck, check_told
 from rules.cells import Cell
+from rules.colours import look
 from rules.lattice import Board
 from rules.stacks import Stacks
 
@@ -19,6 +20,7 @@ ENOUGH = 3.0  # standard deviations between two colours; less is told
 PLENTY = 6.0
 _CLIPPED, _CLIPPED_SHARE = 2, 0.5  # channels, and part of a colour's pixels
 _DARK = -4.2  # logarithm of light; darker colours cannot be told apart
+_DIMMED = 1.75  # below its name's look; less is what a dark colour looks like in good light
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def judge_colours(
     seen = [letter for k, letter in enumerate(letters) if any(c.seen[k].any() for c in colours)]
     shown = {letter for look in looked for letter in look.clipped}
     clipped = [x for x in shown if min(_of(looked, "clipped", x)) > _CLIPPED_SHARE]
-    dark = [x for x in shown if max(_of(looked, "brightness", x)) < _DARK]
+    dark = [x for x in shown if max(_of(looked, "brightness", x)) < _darkest(names[x])]
     samples = known_samples(views, board, stacks, letters, [c.light for c in colours])
     return ColourVerdict(
         told=check_told(views, board, stacks),
@@ -93,12 +95,23 @@ def judge_colours(
     )
 
 
+def _darkest(name: str) -> float:
+    """How dark a colour of this name may look before the light is to blame."""
+    rgb = np.array([look(name)], dtype=np.uint8)
+    return min(_DARK, float(_brightness(light_of(rgb))[0]) - _DIMMED)
+
+
+def _brightness(light: Floats32) -> Floats32:
+    """The logarithm of all channels' light: a pure blue is not black although it has no red."""
+    return np.asarray(np.log(light.mean(axis=-1) + DARKEST))
+
+
 @dataclass(frozen=True, slots=True)
 class _Look:
     """What one picture shows of the known pieces."""
 
     clipped: Mapping[str, float]  # part of a colour's pixels that are clipped
-    brightness: Mapping[str, float]  # median, of each colour
+    brightness: Mapping[str, float]  # of each colour's lightest face; others may lie in shade
 
 
 def _of(looked: Sequence[_Look], what: str, letter: str) -> list[float]:
@@ -117,9 +130,10 @@ def _look(view: ColourView, board: Board, stacks: Stacks) -> _Look:
             points = visible_points(view.camera, board.lattice, unit, face, boxes)
             if len(points) >= 12:
                 new, inside = gather(now, view.camera.project(points))
-                pixels.setdefault(letter, []).append(new[inside])
+                if inside.any():
+                    pixels.setdefault(letter, []).append(new[inside])
     every = {letter: np.concatenate(parts) for letter, parts in pixels.items()}
     return _Look(
         {x: float((clipped_channels(p) >= _CLIPPED).mean()) for x, p in every.items()},
-        {x: float(np.median(log_colours(p)[:, 0])) for x, p in every.items()},
+        {x: max(float(np.median(_brightness(light_of(p)))) for p in pixels[x]) for x in pixels},
     )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from calibration.colour_fit import ColourView, exposure_change
-from calibration.colour_space import gains_of, light_of, log_colours, of_light, smoothed
+from calibration.colour_space import DARKEST, gains_of, light_of, of_light, smoothed
 from calibration.cv import Image
 from rules.cells import Cell
 from rules.lattice import Board
@@ -25,8 +25,10 @@ Mask = NDArray[np.bool_]
 
 _WIDTH = 640  # pictures are compared at this width
 _NEW_BRIGHT, _NEW_HUE = 0.45, 0.14  # a pixel that shows something new
+_TOE = 0.002  # light by which the darkest channel of a shadow may be drawn wrongly
 _SHADOW = 0.5  # what only became darker may be a shadow as well
-_WHOLE, _ABSENT = 0.85, 0.6  # of a silhouette: less is not this stack, is no stack at all
+_DEEP = 2.5  # and what became darker than any shadow is black
+_WHOLE, _ABSENT = 0.85, 0.45  # of a silhouette: less is not this stack, is no stack at all
 _LEAST_PX = 30
 _STRANGE, _FREE = 0.9, 0.45  # of a cube's silhouette: new, and not hidden by what was told
 _MOST_NEW = 0.5  # of the cells: more is another light, or another table
@@ -264,9 +266,16 @@ def _newness(picture: Image, empty: Image, scale: float) -> NDArray[np.float32]:
         smoothed(np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8))
         for image in (picture, empty)
     )
-    gains = gains_of(exposure_change(picture, empty))
-    off = of_light(light_of(now) / gains) - log_colours(before)
-    hue = np.abs(off[..., 1:]).max(axis=2)
-    darker = np.where(off[..., 0] < -_NEW_BRIGHT, _SHADOW, 0.0)
-    sure = (hue > _NEW_HUE) | (off[..., 0] > _NEW_BRIGHT)
+    light = light_of(now) / gains_of(exposure_change(picture, empty))
+    known = light_of(before)
+    seen = of_light(light)
+    brighter = seen[..., 0] - of_light(known)[..., 0]
+    # A shadow leaves a part of every channel; of dark ones the hue is drawn towards grey with it.
+    left = light.sum(axis=2) / np.maximum(known.sum(axis=2), 1e-6)
+    shaded = of_light(known * np.minimum(left, 1.0)[..., None])
+    hue = np.abs(seen - shaded)[..., 1:].max(axis=2)
+    darker = np.where(brighter < -_NEW_BRIGHT, _SHADOW, 0.0)
+    # Nobody knows how a camera draws what is nearly black.
+    doubt = np.where(brighter < 0, _TOE / (light.min(axis=2) + DARKEST), 0.0)
+    sure = (hue > _NEW_HUE + doubt) | (brighter > _NEW_BRIGHT) | (brighter < -_DEEP)
     return np.where(sure, 1.0, darker).astype(np.float32)

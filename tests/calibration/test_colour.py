@@ -150,20 +150,32 @@ class TestStore:
         assert log_colours(pixels) == pytest.approx(of_light(light_of(pixels)), abs=1e-4)
 
 
-def seen(stacks: Stacks, *, exposure: float = 1.0, said: Stacks | None = None) -> ColourVerdict:
+WOOD = (0.3, 0.5, 0.6)
+PAINTS = {"B": (0.45, 0.15, 0.05), "Y": (0.05, 0.55, 0.75)}
+
+
+def seen(
+    stacks: Stacks,
+    *,
+    exposure: float = 1.0,
+    said: Stacks | None = None,
+    cover: tuple[float, float, float] = WOOD,
+    paints: dict[str, tuple[float, float, float]] = PAINTS,
+    names: dict[str, str] = NAMES,
+    light: scenes.Look | None = None,
+) -> ColourVerdict:
     """What is thought of colours learned where `stacks` stand and `said` is said to stand."""
     camera = scenes.look_at((640, 480), 560, (88, -180, 320), (88, 88, 0))
-    wood = scenes.Box((-14, -14, -5), (190, 190, 0), scenes.plain(0.3, 0.5, 0.6), (0.2, 0.3, 0.4))
-    paints = {"B": (0.45, 0.15, 0.05), "Y": (0.05, 0.55, 0.75)}
+    wood = scenes.Box((-14, -14, -5), (190, 190, 0), scenes.plain(*cover), (0.2, 0.3, 0.4))
     cubes = [
         scenes.cube(*BOARD.lattice.centre_mm(unit.cell), 20 * (unit.level - 1), 20, paints[letter])
         for unit, letter in stacks.units()
     ]
-    light = scenes.Look(gain=exposure)
+    light = light or scenes.Look(gain=exposure)
     picture = scenes.draw(camera, [wood, *cubes], -5.0, light)
     view = ColourView(camera, picture, scenes.draw(camera, [wood], -5.0, light, seed=1))
     known = said or stacks
-    return judge_colours([view], fit_colours([view], BOARD, NAMES, known), BOARD, known, NAMES)
+    return judge_colours([view], fit_colours([view], BOARD, names, known), BOARD, known, names)
 
 
 class TestVerdict:
@@ -185,6 +197,24 @@ class TestVerdict:
 
         assert verdict.hopeless
         assert len(verdict.told.absent) == 3
+
+    def test_deep_shadows_on_coloured_felt_are_no_pieces(self) -> None:
+        """Near black the hue of a shadow is not that of the felt, and still nothing stands there."""
+        low_sun = scenes.Look(sun=(-1.0, 0.1, 0.8), ambient=0.1, noise=1.5)
+        wall = Stacks.of({"c3": "BBB", "c4": "BBB", "c5": "BBB", "g3": "YYY", "g4": "YYY"})
+
+        verdict = seen(wall, cover=(0.02, 0.1, 0.008), light=low_sun)
+
+        assert verdict.doubts == []
+
+    def test_dark_pieces_in_good_light_are_no_doubt(self) -> None:
+        """Black pieces are black; more light would only spoil the white ones."""
+        paints = {"B": (0.004, 0.004, 0.004), "Y": (0.8, 0.85, 0.85)}
+        names = {"B": "black", "Y": "white"}
+
+        verdict = seen(self.STANDING, paints=paints, names=names)
+
+        assert verdict.doubts == []
 
     def test_a_missing_stack_is_named(self) -> None:
         """One stack that is not there is told with its cell."""
