@@ -61,6 +61,11 @@ class Told:
     def to_json(self) -> Json:
         return {"good": self.good, "text": self.text, **self.facts}
 
+    @property
+    def doubted(self) -> bool:
+        """Whether the step is doubted as a whole; of one camera it is told behind its name."""
+        return any(line.startswith("DOUBTFUL") for line in self.text.splitlines())
+
 
 def table_names(folder: Path) -> list[str]:
     """The tables of a folder."""
@@ -185,7 +190,7 @@ def calibrate_colours(server: Server, live: Live, stacks: Mapping[str, str]) -> 
     pictures = {name: [_picture(follower, name)] for name in read_table(folder).scene.cameras}
     known = orjson.dumps(dict(stacks)).decode()
     told = _calibrate(server, live, ["colours"], pictures, ["--stacks", known], locked)
-    if "DOUBTFUL" in told.text:
+    if told.doubted:
         return replace(told, facts={"quality": "doubtful"})
     return replace(told, facts=colour_facts(folder)) if told.good else told
 

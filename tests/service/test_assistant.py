@@ -12,6 +12,7 @@ import pytest
 
 from rules.registry import find_game
 from rules.stacks import Stacks
+from service.assistant import Told
 from service.pictures import jpeg_of
 from tests.service.conftest import API, Room
 from vision.frame import ImageBGR
@@ -90,6 +91,20 @@ def eventually(get: Callable[[], Any], wanted: Callable[[Any], bool], seconds: f
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "doubted"),
+    [
+        ("side: 9 faces of 3 colours measured", False),
+        ("side: heights made certain by the stacks; DOUBTFUL, its edges", False),
+        ("side: 9 faces of 3 colours measured\nDOUBTFUL: B nearly black", True),
+    ],
+    ids=["sure", "place-doubted", "colours-doubted"],
+)
+def test_a_doubtful_place_casts_no_doubt_on_colours(text: str, *, doubted: bool) -> None:
+    """Both are told by the same step; the colours are not odd because a camera's place is."""
+    assert Told(good=True, text=text).doubted is doubted
+
+
 def test_from_nothing_to_a_judged_turn(room: Room, phone: Phone, studio: Studio) -> None:
     """Table, four corners, colours, and the first turn is read and judged."""
     camera = studio.scene.cameras[CAMERA]
