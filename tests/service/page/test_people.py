@@ -144,6 +144,7 @@ class TestSetup:
         """Tap a cell, say what stands there, and the rules judge it."""
         session = site.session(by_hand=True)
         page = visit("/", PHONE)
+        expect(page.locator(".alerts")).to_contain_text("Then: Start now.")
         page.get_by_role("button", name="Start now").click()
         page.get_by_role("button", name="Flat board").click()
 

@@ -183,6 +183,21 @@ def test_undo_pause_and_resume(visit: Opener, session: GameSession) -> None:
     expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
 
+def test_what_keeps_a_paused_game_from_going_on_is_told(
+    visit: Opener, session: GameSession
+) -> None:
+    """While something stands otherwise, the page leads to where it is listed."""
+    page = visit("/")
+    session.pause()
+    expect(page.locator(".alerts")).to_contain_text("Anything may be touched")
+    expect(page.get_by_role("link", name="Something stands otherwise")).to_have_count(0)
+
+    see(session, d4="B", d5="YB", c5="B", a8="Y")
+    page.get_by_role("link", name="Something stands otherwise").click()
+
+    expect(page.get_by_text("yellow on a8, level 1")).to_be_visible()
+
+
 def test_legal_places_are_shown_on_demand(visit: Opener, session: GameSession) -> None:
     """Exactly the cells that the rules allow are marked, turn by turn."""
     page = visit("/")

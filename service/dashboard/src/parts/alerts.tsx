@@ -1,6 +1,8 @@
 // What needs attention: broken rules, what is owed, questions, cameras in trouble.
+import type { ComponentChildren } from "preact";
 import { post, sessionPath } from "../api";
 import { has, listed, said, t } from "../i18n";
+import { unitsNotIn } from "../state";
 import type { Ask, Owed, PlayState, TableInfo, Turn } from "../types";
 import { Chip, colourName, playerName, Problem, useTask } from "./basics";
 import { Icon } from "./icons";
@@ -68,8 +70,17 @@ export function Alerts({ info, state, host, mayTouch, mayPass }: AlertsProps) {
         <Doubts state={state} />
         {state.over && <Ending info={info} state={state} />}
         {needs && <SetUp info={info} needs={needs} host={host} />}
-        {!needs && state.phase === "setup" && <Notice title={t("phase.setup")} text={t("phase.setupWhy")} />}
-        {state.phase === "paused" && <Notice title={t("phase.paused")} text={t("phase.pausedWhy")} />}
+        {!needs && state.phase === "setup" && (
+          <Notice
+            title={t("phase.setup")}
+            text={t(info.source === "none" ? "phase.setupByHand" : "phase.setupWhy", { start: t("play.start") })}
+          />
+        )}
+        {state.phase === "paused" && (
+          <Notice title={t("phase.paused")} text={t("phase.pausedWhy")}>
+            {differs(state) && <a href={`/t/${info.id}/restore`}>{t("restore.differs")}</a>}
+          </Notice>
+        )}
         {Object.entries(state.cameras)
           .filter(([, { state: how }]) => !["back", "realigned", "uncalibrated"].includes(how))
           .map(([camera, trouble]) => (
@@ -130,14 +141,18 @@ export const cameraWord = (state: string): string => {
   return has(key) ? t(key) : state;
 };
 
-function Notice({ title, text }: { title: string; text: string }) {
+function Notice({ title, text, children }: { title: string; text: string; children?: ComponentChildren }) {
   return (
     <section class="alert">
       <h2>{title}</h2>
       <p>{text}</p>
+      {children}
     </section>
   );
 }
+
+const differs = ({ stacks, confirmed }: PlayState): boolean =>
+  unitsNotIn(stacks, confirmed).length + unitsNotIn(confirmed, stacks).length > 0;
 
 function Breach({ info, turn, mayTouch }: { info: TableInfo; turn: Turn; mayTouch: boolean }) {
   const [problem, run, busy] = useTask();
