@@ -52,6 +52,9 @@ def steadied(
             )
             continue
         errors = with_board(refined.error_mm, record.error_mm.get("0", 0.0), board)
+        better = errors.get(_HEIGHT, 0.0) < record.error_mm.get(_HEIGHT, np.inf)
+        if not better:  # the board alone told heights as well as these few stacks do
+            errors = dict(record.error_mm)
         words = in_words(
             errors,
             record.method,
@@ -64,13 +67,14 @@ def steadied(
             name,
             replace(
                 record,
-                camera=refined.camera,
+                camera=refined.camera if better else record.camera,
                 error_mm=errors,
                 verdict=words,
-                lens_method="stacks",
+                lens_method="stacks" if better else record.lens_method,
             ),
         )
-        told[name] = f"{name}: heights made certain by the stacks; {words}"
+        if better:
+            told[name] = f"{name}: heights made certain by the stacks; {words}"
     return calibration, told
 
 
