@@ -50,6 +50,9 @@ def _let_go(server: Server, session: str, table: Table) -> None:
         drawn = other.follower is not None and other.follower.kind == "virtual-camera"
         if name != session and (drawn or mine & theirs):
             server.sessions.unfeed(name)
+    seen = {session, *(name for name, _ in server.sessions.followed())}
+    for name in set(server.plays) - seen:  # a virtual table with its pictures is large
+        del server.plays[name]
 
 
 def _going_on(server: Server, table: Table, folder: Path) -> str | None:

@@ -168,6 +168,17 @@ def test_a_new_table_takes_its_cameras_from_others(room: Room) -> None:
     assert live == {made[1].json()["id"], made[2].json()["id"]}
 
 
+def test_only_the_virtual_table_that_is_followed_is_kept(room: Room) -> None:
+    """Each holds pictures; who tries one after the other fills no memory with them."""
+    cameras = {"a": {"source": "virtual:kewbz"}}
+    made = [
+        room.host.post(f"{API}/tables", json={**BODY, "folder": folder, "cameras": cameras})
+        for folder in ("one", "two")
+    ]
+
+    assert list(room.server.plays) == [made[1].json()["id"]]
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
