@@ -249,6 +249,14 @@ class Doubts:
         for column in range(len(self._rivals)):
             self._rivals[column] = dict(others.get(column, {}))
 
+    def add(self, others: Mapping[int, Rivals]) -> None:
+        """Takes note of further rivals, of columns that change together."""
+        for column, rivals_there in others.items():
+            own, now = self._rivals[column], self._stack(column)
+            for stack, gain in rivals_there.items():
+                if stack != now:
+                    own[stack] = max(own.get(stack, -np.inf), gain)
+
     def cells(self) -> list[CellDoubt]:
         """All columns in order."""
         return [self.cell(column) for column in range(len(self._rivals))]

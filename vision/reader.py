@@ -31,7 +31,7 @@ from vision.placing import Kit, Placing, PlacingSettings, pieces_in
 from vision.position import Position, Sight
 from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
-from vision.search import climb, propose, shake
+from vision.search import climb, propose, shake, slide
 
 CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
@@ -194,10 +194,14 @@ class Reader:
             # The pieces themselves tell how they look in this light.
             position = self._adapted(position, looks)
             placing = self._search(position, placing, thorough=False)
+        # One camera alone cannot see how far away a stack stands but by its height.
+        origins = [self.cameras[name].camera.position_mm for name in looks]
+        slid = slide(position, origins) if placing is None and len(origins) == 1 else {}
         doubts = Doubts(position, position.columns_gain(), self._certainty, doubted=doubted)
         if placing is not None:
             doubts.take(placing.rivals())
         told = self._settled(position, doubts)
+        doubts.add(slid)
         names = list(looks)
         strange = frozenset(names[number] for number in strange_sights(told, self._certainty))
         cells = doubts.cells()

@@ -1,15 +1,19 @@
 """The search for the stacks that explain the pictures best: column by column, uphill."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from vision.certainty import Rivals
 from vision.evidence import ColumnGains, State
 from vision.position import Position, Stack
 
 USUAL = 0.35  # regret of a ray that is explained as well as can be hoped
 SUSPECT = 2.5  # columns whose rays have less regret than this beyond the usual are left alone
 REACH = 500.0  # stacks that promise so much less are not tried
+ALONG = 0.85  # cosine of the angle to the line of sight that still lies along it
+_NOTHING = np.zeros(0, dtype=np.int8)
 Wish = tuple[float, int, Stack]  # the gain, the column, its better stack
 
 
@@ -77,6 +81,70 @@ def shake(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
             position.restore(kept)
         gains = position.columns_gain()
     return gains
+
+
+def slide(position: Position, origins: Sequence[NDArray[np.float64]]) -> dict[int, Rivals]:
+    """Moves stacks one place along the line of sight, lower or higher, where that is better.
+
+    To one camera a stack looks much like a lower one behind its place, or a higher one before it.
+    What is nearly as good is returned for both columns: neither is certain then.
+    """
+    levels = position.levels
+    found: dict[int, Rivals] = {}
+    for column in np.flatnonzero(position.state[:-1].reshape(-1, levels).any(axis=1)).tolist():
+        tries = [
+            changes
+            for other, behind in _along(position, column, origins)
+            for changes in _moved(position, column, other, behind)
+        ]
+        if not tries:
+            continue
+        gains = [position.gain(changes) for changes in tries]
+        best = int(np.argmax(gains))
+        if gains[best] > 0.05:
+            kept = {c: position.stack(c) for c in tries[best]}
+            position.change(tries[best])
+            tries, gains = [kept], [-gains[best]]
+        for changes, gain in zip(tries, gains, strict=True):
+            for c, other in changes.items():
+                own = found.setdefault(c, {})
+                told = tuple(int(k) for k in other)
+                own[told] = max(own.get(told, -np.inf), gain)
+    return found
+
+
+def _along(
+    position: Position, column: int, origins: Sequence[NDArray[np.float64]]
+) -> Iterator[tuple[int, bool]]:
+    """The columns beside this one that lie behind or before it, as cameras at these places see."""
+    lattice = position.evidence.lattice
+    rank, file = divmod(column, lattice.columns)
+    middle = (np.array([file, rank]) + 0.5) * lattice.pitch_mm
+    for origin in origins:
+        away = middle - origin[:2]
+        away /= float(np.linalg.norm(away)) + 1e-9
+        for df, dr in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)):
+            along = float(np.dot(away, (df, dr))) / float(np.hypot(df, dr))
+            inside = 0 <= file + df < lattice.columns and 0 <= rank + dr < lattice.ranks
+            if inside and abs(along) > ALONG:
+                yield (rank + dr) * lattice.columns + file + df, along > 0
+
+
+def _moved(position: Position, column: int, other: int, behind: bool) -> Iterator[dict[int, Stack]]:
+    """Ways in which the stack, or its top alone, looks alike on the other column.
+
+    The top is seen best, the foot is not: it stands lower behind its place, and higher before it.
+    """
+    stack, there = position.stack(column), position.stack(other)
+    if not len(there):
+        yield {column: _NOTHING, other: stack}
+        if behind and len(stack) > 1:
+            yield {column: _NOTHING, other: stack[1:]}
+        elif not behind and len(stack) < position.levels:
+            yield {column: _NOTHING, other: np.append(stack[:1], stack)}
+    lower = len(stack) - len(there) - 1
+    if lower in ((0, 1) if behind else (0, -1)) and len(there) < position.levels:
+        yield {column: stack[:-1], other: np.append(there, stack[-1:])}
 
 
 def _others(gains: ColumnGains, column: int, high: int) -> list[Stack]:

@@ -95,3 +95,22 @@ def test_shadows_of_two_lamps_are_not_taken_for_pieces() -> None:
 
     invented = {cell for cell in reading.stacks if cell not in stacks} - set(reading.unsure)
     assert not invented
+
+
+def test_one_camera_does_not_tell_how_far_away_a_stack_stands_for_certain() -> None:
+    """A stack looks like a lower one behind its place: what is read wrongly is doubted at least."""
+    scene = Scene.from_seed(502, Kind.of(find_game("kewbz")), family="tune", rig="one")
+    studio = Studio(scene)
+    stacks = Stacks.of(
+        {
+            "c2": "Y", "c7": "B", "d3": "B", "d6": "B", "d7": "YYYB", "e3": "B", "e5": "B",
+            "e7": "Y", "f3": "YY", "f4": "YY", "f6": "BY", "f7": "YYYBB", "f8": "Y", "g2": "B",
+            "g4": "YBBY", "g5": "B", "g6": "BB", "h1": "Y", "h3": "Y", "h4": "BYY",
+        }
+    )  # fmt: skip
+
+    reading = _reader(scene, studio, dict(scene.cameras)).read(studio.still(stacks, 5))
+
+    wrong = {c for c in stacks.keys() | reading.stacks.keys()
+             if len(stacks.get(c, "")) != len(reading.stacks.get(c, ""))}  # fmt: skip
+    assert wrong <= reading.unsure.keys() | reading.hidden
