@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Annotated
 
 import anyio
@@ -76,8 +76,13 @@ async def live(
         await _until_gone(socket, session, follow)
 
 
-async def _until_gone(socket: WebSocket, session: str, work: Awaitable[None]) -> None:
-    """Do this until the other side hangs up or is not invited any more."""
+async def _until_gone(
+    socket: WebSocket,
+    session: str,
+    work: Awaitable[None],
+    heard: Callable[[], None] = lambda: None,
+) -> None:
+    """Do this until the other side hangs up or is not invited any more; `heard` is its answer."""
     async with anyio.create_task_group() as group:
 
         async def look_again() -> None:
@@ -88,7 +93,7 @@ async def _until_gone(socket: WebSocket, session: str, work: Awaitable[None]) ->
             group.cancel_scope.cancel()
 
         async def hang_up() -> None:
-            await _listen(socket)
+            await _listen(socket, heard)
             group.cancel_scope.cancel()
 
         group.start_soon(hang_up)
@@ -98,11 +103,12 @@ async def _until_gone(socket: WebSocket, session: str, work: Awaitable[None]) ->
         group.cancel_scope.cancel()
 
 
-async def _listen(socket: WebSocket) -> None:
+async def _listen(socket: WebSocket, heard: Callable[[], None]) -> None:
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":
             return
+        heard()
 
 
 @router.websocket("/cameras/{camera}/frames")
@@ -111,16 +117,21 @@ async def frames(socket: WebSocket, session: str, camera: str) -> None:
     async with _accepted(socket, session, "see") as table:
         if table is None or table.follower is None:
             return
-        per_second = server_of(socket).settings.frames_per_second
-        async with contextlib.aclosing(
-            table.pictures.watch(table.look, camera, per_second)
-        ) as pictures:
+        answer = asyncio.Event()
+        # Who hangs up is noticed although his camera may send no picture for hours.
+        await _until_gone(socket, session, _show(socket, table, camera, answer), answer.set)
+
+
+async def _show(socket: WebSocket, table: Table, camera: str, answer: asyncio.Event) -> None:
+    per_second = server_of(socket).settings.frames_per_second
+    look = table.pictures.watch(table.look, camera, per_second)
+    async with contextlib.aclosing(look) as pictures:
+        with contextlib.suppress(NotAllowed, HTTPException):
             async for jpeg in pictures:
-                check_invited(socket, session, "see")
+                check_invited(socket, table.session.id, "see")
+                answer.clear()
                 await asyncio.wait_for(socket.send_bytes(jpeg), _PATIENCE_S)
-                message = await asyncio.wait_for(socket.receive(), _PATIENCE_S)
-                if message["type"] == "websocket.disconnect":
-                    return
+                await asyncio.wait_for(answer.wait(), _PATIENCE_S)
 
 
 @router.websocket("/cameras/{camera}/upload")

@@ -227,6 +227,22 @@ class TestPictures:
         assert grey is not None
         assert abs(int(grey.mean()) - 220) < 3
 
+    @pytest.mark.usefixtures("webcam")
+    def test_nothing_is_kept_for_a_viewer_who_left_before_any_picture(self, room: Room) -> None:
+        """A camera may be silent for hours; nobody goes on waiting for it in his name."""
+        waiting = room.server.sessions.get(room.session).pictures._newest
+        with room.socket("/cameras/left/frames") as socket:
+            ends = time.monotonic() + 5
+            while "left" not in waiting and time.monotonic() < ends:
+                time.sleep(0.02)
+            came = "left" in waiting
+            socket.close()
+            while waiting and time.monotonic() < ends:
+                time.sleep(0.02)
+            left = not waiting
+
+        assert (came, left) == (True, True)
+
     def test_each_turn_keeps_its_picture(self, room: Room, webcam: Webcam) -> None:
         """Replay shows what the cameras saw at each turn."""
         webcam.show(1, 100)
