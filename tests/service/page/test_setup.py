@@ -165,6 +165,18 @@ def test_a_table_that_is_not_set_up_says_so(visit: Opener, site: Site) -> None:
     expect(page.get_by_role("heading", name="Wo ist das Brett?")).to_be_visible()
 
 
+def test_cameras_that_left_are_found_again_among_the_tables(visit: Opener, site: Site) -> None:
+    """Nothing is left to set up where no camera follows; the host is led to the tables."""
+    session = site.session(by_hand=True)
+    page = visit(f"/t/{session.id}/cameras")
+    expect(page.locator("main")).to_contain_text("No camera follows this table")
+    expect(page.get_by_role("heading", name="Where is the board?")).to_have_count(0)
+
+    page.locator("main").get_by_role("link", name="Tables").click()
+
+    expect(page.get_by_role("heading", name="Games")).to_be_visible()
+
+
 def test_what_is_not_found_is_told_in_the_chosen_language(
     visit: Opener, phone: Phone, site: Site
 ) -> None:

@@ -14,18 +14,30 @@ import { Outcome, type Told, Waiting } from "../parts/outcome";
 import type { CameraInfo, Me, PlayState, Stacks, TableInfo } from "../types";
 
 export function CamerasPage({ info, state, me }: { info: TableInfo; state: PlayState; me: Me }) {
-  const found = info.cameras.length > 0 && info.cameras.every((camera) => camera.model);
+  const found = info.cameras.every((camera) => camera.model);
   const ready = found && info.cameras.every((camera) => !camera.needs);
   const host = me.role === "host";
   const virtual = info.cameras.every((camera) => camera.kind === "virtual");
   const missing = useRef<HTMLLIElement>(null);
   useEffect(() => missing.current?.scrollIntoView(), []);
+  if (info.cameras.length === 0) {
+    return (
+      <div class="page">
+        <h1>{t("cameras.title")}</h1>
+        <p>{t("source.none")}</p>
+        {host && (
+          <a class="button" href="/games">
+            <Icon name="camera" /> {t("games.tables")}
+          </a>
+        )}
+      </div>
+    );
+  }
   return (
     <div class="page wide">
       <h1>{t("cameras.title")}</h1>
-      {info.cameras.length === 0 && <p class="hint">{t("source.none")}</p>}
       {host && <p>{t("cameras.why")}</p>}
-      {host && info.cameras.length > 0 && (
+      {host && (
         <details class="card">
           <summary>{t("lens.title")}</summary>
           <p class="hint">{t("lens.why")}</p>
@@ -45,7 +57,7 @@ export function CamerasPage({ info, state, me }: { info: TableInfo; state: PlayS
             ))}
           </div>
         </li>
-        {host && info.cameras.length > 0 && (
+        {host && (
           <li ref={found && !ready ? missing : undefined}>
             <Step n={2} title={t("cameras.colours")} done={ready} />
             <Colours info={info} ready={found} virtual={virtual} />
