@@ -55,7 +55,9 @@ def import_session(store: Store, content: bytes, new_id: str) -> str:
             entries = _entries(file.read("log.jsonl"))
             pictures = [_picture(file, info) for info in file.infolist() if _is_picture(info)]
     except (zipfile.BadZipFile, KeyError, ValueError, OSError, NotImplementedError) as error:
-        raise BadFile(f"this is no session exported by Kiebitz: {error}") from error
+        raise BadFile(
+            f"this is no game saved by Kiebitz: {error}; give a file of 'Save as file' in its replay"
+        ) from error
     _check_head(head)
     store.open_session(new_id, head["setup"], float(head["created"]))
     try:
@@ -70,14 +72,14 @@ def import_session(store: Store, content: bytes, new_id: str) -> str:
 
 def _check_head(head: Any) -> None:
     if not isinstance(head, dict) or not isinstance(head.get("setup"), dict):
-        raise BadFile("this is no session exported by Kiebitz: it has no set-up")
+        raise BadFile("this is no game saved by Kiebitz: it has no set-up")
     if head.get("kiebitz") != FORMAT:
         raise BadFile(
             f"the file has format {head.get('kiebitz')!r}, this program reads {FORMAT}; "
             "update Kiebitz"
         )
     if not isinstance(head.get("created"), (int, float)):
-        raise BadFile("this is no session exported by Kiebitz: it has no date")
+        raise BadFile("this is no game saved by Kiebitz: it has no date")
 
 
 def _entries(text: bytes) -> list[Entry]:

@@ -157,8 +157,8 @@ class TestFile:
         ids=["empty", "broken", "zeros"],
     )
     def test_other_files_are_refused(self, store: Store, content: bytes) -> None:
-        """Whatever is no exported session leaves nothing behind."""
-        with pytest.raises(BadFile):
+        """Whatever is no saved game leaves nothing behind, and it is told what would be one."""
+        with pytest.raises(BadFile, match="Save as file"):
             import_session(store, content, "two")
 
         with pytest.raises(NotFound):
