@@ -56,7 +56,7 @@ def import_session(store: Store, content: bytes, new_id: str) -> str:
             pictures = [_picture(file, info) for info in file.infolist() if _is_picture(info)]
     except (zipfile.BadZipFile, KeyError, ValueError, OSError, NotImplementedError) as error:
         raise BadFile(
-            f"this is no game saved by Kiebitz: {error}; give a file of 'Save as file' in its replay"
+            f"this is no game saved by Kiebitz: {error}; give what 'Save as file' wrote"
         ) from error
     _check_head(head)
     store.open_session(new_id, head["setup"], float(head["created"]))
