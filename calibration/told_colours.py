@@ -1,5 +1,6 @@
 """Whether known pieces have the colours that were told: like their own, and like their names."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
@@ -19,8 +20,12 @@ _GREY = 0.5  # what a difference in brightness counts against one in hue
 def odd_pieces(
     samples: Sequence[Sample], letters: Sequence[str]
 ) -> tuple[tuple[Cell, str, str], ...]:
-    """Cell, told letter and the letter it looks like, for pieces unlike others of their colour."""
-    odd: dict[tuple[Cell, str], str] = {}
+    """Cell, told letter and the letter it looks like, for pieces unlike others of their colour.
+
+    Most of a piece's faces must say so: a single one may shine.
+    """
+    odd: dict[tuple[Cell, str], list[str]] = {}
+    compared: Counter[tuple[Cell, str]] = Counter()
     for sample in samples:
         near: dict[int, float] = {}
         for other in samples:
@@ -32,9 +37,15 @@ def odd_pieces(
         if own is None or not near:
             continue
         letter, off = min(near.items(), key=lambda pair: pair[1])
+        piece = sample.cell, letters[sample.letter]
+        compared[piece] += 1
         if own > _FAR and off < _NEAR * own:
-            odd[sample.cell, letters[sample.letter]] = letters[letter]
-    return tuple((cell, told, like) for (cell, told), like in sorted(odd.items()))
+            odd.setdefault(piece, []).append(letters[letter])
+    return tuple(
+        (*piece, Counter(like).most_common(1)[0][0])
+        for piece, like in sorted(odd.items())
+        if 2 * len(like) > compared[piece]
+    )
 
 
 def swapped_letters(

@@ -8,7 +8,7 @@ import pytest
 from calibration import colour_store
 from calibration.camera import Camera, Lens
 from calibration.colour import CameraColours, fit_light, light_terms, nearest_pair
-from calibration.colour_fit import ColourView, fit_colours
+from calibration.colour_fit import ColourView, Sample, fit_colours
 from calibration.colour_quality import ColourVerdict, judge_colours
 from calibration.colour_space import (
     gains_of,
@@ -21,6 +21,8 @@ from calibration.colour_space import (
 )
 from calibration.errors import CalibrationError
 from calibration.store import Calibration
+from calibration.told_colours import odd_pieces
+from rules.cells import Cell
 from rules.lattice import Board, Lattice
 from rules.stacks import Stacks
 from tests.calibration import scenes
@@ -289,3 +291,18 @@ class TestVerdict:
         verdict = seen(standing, said=said)
 
         assert [(str(cell), told, like) for cell, told, like in verdict.odd] == [("b7", "Y", "B")]
+
+    def test_one_shining_face_makes_no_odd_piece(self) -> None:
+        """A dark top under a lamp looks like light wood; its other faces tell what it is."""
+
+        def face(cell: str, letter: int, number: int, hue: float) -> Sample:
+            mean = np.array([0.0, hue, 0.0], dtype=np.float32)
+            return Sample(0, Cell.parse(cell), letter, number, mean, (0.1, 0.1), 50)
+
+        dark = [face(cell, 0, n, 1.0) for cell in ("a1", "c1") for n in (1, 2)]
+        light = [face(cell, 1, n, 0.0) for cell in ("e1", "g1") for n in (0, 1, 2)]
+        tops = [face("a1", 0, 0, 1.0), face("c1", 0, 0, 0.05)]
+        wrong = [face("i1", 0, n, 0.0) for n in (0, 1, 2)]
+
+        assert odd_pieces([*dark, *light, *tops], "DL") == ()
+        assert odd_pieces([*dark, *light, *wrong], "DL") == ((Cell.parse("i1"), "D", "L"),)
