@@ -49,6 +49,7 @@ _RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another plac
 _RIVAL_OUTLINE = "another rectangle in the picture could be the board as well"
 _RIVAL_FRAME = "its edges could also be read otherwise: inner edges as outer ones, or other lines"
 _AGREE_PX = 0.35
+_BESIDE = 0.25  # of the pitch: margins that are told wrongly move the cells as far
 _LINES_PX = 1.2
 _POINTS_MM = 1.25  # cards are cut by hand, and pushed against the board
 _LYING = 2  # cells unlike all others; a single one may have a picture printed on it
@@ -104,7 +105,8 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     if around:
         if plain:
             sheets = _sound_edges(fit_outlines(around, sight, board), sight, board)
-            if sheets and sheets[0].merit > _SURE_EDGES:
+            sure = bool(sheets) and sheets[0].merit > _SURE_EDGES
+            if sure and not _contradicted(sheets[0], fits, board):
                 return Looked(_by_edges(sheets, sight, board), tuple(tried))
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
         fits.sort(key=lambda f: -f.merit)
@@ -152,6 +154,17 @@ def _agreeing(edges: OutlineFit, fits: Sequence[CellFit], board: Board) -> bool:
         fit.seen > _SOME_SEEN and apart_mm(edges.solution.camera, fit.solution.camera, board) < near
         for fit in fits
     )
+
+
+def _contradicted(edges: OutlineFit, fits: Sequence[CellFit], board: Board) -> bool:
+    """Whether a row of cells is clearly seen, but not where an outline would have it.
+
+    A line that is printed round the cells, or cut off by others, has the shape of a sheet, too.
+    """
+    clear = [fit.solution.camera for fit in fits if fit.convincing] if _narrow(board) else []
+    near = _BESIDE * board.lattice.pitch_mm
+    apart = [apart_mm(edges.solution.camera, camera, board) for camera in clear]
+    return bool(apart) and min(apart) > near
 
 
 def _narrow(board: Board) -> bool:
