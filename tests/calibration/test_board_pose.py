@@ -12,11 +12,13 @@ from calibration.errors import NotFound
 from calibration.fit import slopes
 from calibration.picture_faults import picture_faults
 from calibration.pose import find_pose
-from calibration.scene import CameraPlace, Scene
+from calibration.scene import CameraPlace
 from calibration.solve import Evidence, evidence_errors_px, evidence_slopes
 from calibration.store import LensRecord
 from rules.lattice import Lattice
+from rules.registry import find_game
 from service.bench.calibrate import PoseRow, traced_case, true_errors, without_markers
+from service.table_folder import default_table, new_table
 from service.virtual_plays import virtual_table
 
 TUNE = Path(__file__).resolve().parents[2] / "sample_images" / "tune"
@@ -40,19 +42,17 @@ def test_boards_are_found_without_markers(table: str, camera: str, most_mm: floa
     assert true_errors(found.camera, case.true[camera], case.scene.board)["0"] < most_mm
 
 
-def test_a_clear_row_of_cells_is_believed_before_a_line_printed_round_it() -> None:
+def test_a_clear_row_of_cells_is_believed_before_a_line_printed_round_it(tmp_path: Path) -> None:
     """A rectangle of the shape that is told is not the sheet where its cells lie beside it."""
-    wanted = ("front", "camera", "overhead")
-    table = virtual_table(Path(), "kwinty", wanted)
+    plain = default_table(find_game("kwinty"))  # which tells no margin of the sheet
+    new_table(tmp_path, plain)
+    table = virtual_table(tmp_path, "kwinty", ("front", "camera", "overhead"))
     assert table is not None
-    board = replace(table.scene.kind.board, margin_mm=(0.0, 0.0, 0.0, 0.0))
-    true = table.scene.cameras["camera"]
     place = CameraPlace(name="camera", source=None, clock=5.5)
-    scene = Scene(board, {}, (), {"camera": place})
 
-    found = find_pose(table.studio.empty()["camera"], scene, place, None)
+    found = find_pose(table.studio.empty()["camera"], plain.scene, place, None)
 
-    assert true_errors(found.camera, true, board)["0"] < 1.5
+    assert true_errors(found.camera, table.scene.cameras["camera"], plain.scene.board)["0"] < 1.5
 
 
 @pytest.mark.parametrize("camera", ["overhead", "side"])
