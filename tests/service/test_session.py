@@ -140,8 +140,7 @@ class TestPlaying:
     def test_sentences_name_players_by_their_colour(self, session: GameSession) -> None:
         """Nobody knows who B is; everybody knows who Blue is, in his own language."""
         see(session)
-        see(session, d4="B")
-        see(session, d4="B", d5="B")
+        see(session, d4="Y")
 
         says = session.state.turns[-1]["breaks"][0]["says"]
 
