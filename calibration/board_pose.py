@@ -91,8 +91,8 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
         say("the board's frame")
         rectangles_seen = _outlines(segments, sight, board)
         frames = _sound_edges(fit_frames(rectangles_seen, segments, sight, board), sight, board)
-        if frames and frames[0].worth > _SURE_EDGES:
-            return Looked(_by_edges(frames, sight, board), ())
+        if by_frame := _sure_frame(frames, sight, board):
+            return Looked(by_frame, ())
     candidates = lattice_candidates(segments, sight, board)
     fits = _sound(fit_lattices(candidates, sight, board, say), sight, board)
     # A single row of cells alone does not tell how far one looks down on it; its sheet does.
@@ -290,6 +290,14 @@ def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
     joined = solve(camera, both, sight.doubt, trusted=trusted, sizes=prior)
     # Lines of something else would pull the cells off their places.
     return joined if joined.rms_px < max(3 * fit.solution.rms_px, _AGREE_PX) else fit.solution
+
+
+def _sure_frame(frames: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPose | None:
+    """The pose by a frame beyond doubt; else lines between cells may tell which edges they are."""
+    if not frames or frames[0].worth <= _SURE_EDGES:
+        return None
+    found = _by_edges(frames, sight, board)
+    return None if found.doubts else found
 
 
 def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPose:
