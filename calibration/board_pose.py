@@ -349,10 +349,10 @@ def _wrong_hour(solution: Solution, sight: Sight, board: Board) -> bool:
     return hours_apart(hour, sight.clock) > _HOURS
 
 
-def apart_mm(one: Camera, other: Camera, board: Board) -> float:
-    """How far the same pixels lie apart on the board."""
-    corners: Floats = board_corners(board)
-    back = other.back_project(one.project(corners), 0.0)
+def apart_mm(one: Camera, other: Camera, board: Board, height_mm: float = 0.0) -> float:
+    """How far the same pixels lie apart over the board's corners, at a height."""
+    corners: Floats = board_corners(board) + np.array([0.0, 0.0, height_mm])
+    back = other.back_project(one.project(corners), height_mm)
     off = np.linalg.norm(back - corners, axis=1)
     return float(off.mean()) if np.isfinite(off).all() else float("inf")
 

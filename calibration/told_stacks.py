@@ -7,6 +7,7 @@ was, and what they changed remains unexplained beside them.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import cv2
 import numpy as np
@@ -16,7 +17,7 @@ from calibration.camera import Camera
 from calibration.colour_fit import ColourView, exposure_change
 from calibration.colour_space import DARKEST, gains_of, light_of, of_light, smoothed
 from calibration.cv import Image
-from rules.cells import Cell
+from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.stacks import Stacks
 
@@ -209,16 +210,9 @@ class _Sight:
         known = self.cache.get((cell, levels))
         if known is not None:
             return known
-        x, y = self.board.lattice.centre_mm(cell)
-        wide, deep, high = self.board.lattice.unit_mm
-        box = np.array(
-            [
-                [x + a * wide / 2, y + b * deep / 2, z]
-                for a in (-1, 1)
-                for b in (-1, 1)
-                for z in (0, levels * high)
-            ]
-        )
+        low, _ = self.board.lattice.box_mm(Unit(cell, 1))
+        _, high = self.board.lattice.box_mm(Unit(cell, levels))
+        box = np.array(list(product(*zip(low, high, strict=True))))
         mask = np.zeros(self.new.shape, np.uint8)
         px = (self.camera.project(box) + 0.5) * self.scale - 0.5
         if np.isfinite(px).all():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibration.camera import Camera
+from calibration.board_pose import apart_mm
 from calibration.cv import Image
 from calibration.pose_quality import in_words, with_board
 from calibration.solve import LensDoubt
@@ -44,7 +44,7 @@ def steadied(
         record = calibration.cameras[name]
         if not refined.changed or record.lens_method not in _UNSURE_LENS:
             continue
-        apart = _apart_mm(record.camera, refined.camera, board)
+        apart = apart_mm(record.camera, refined.camera, board, float(_HEIGHT))
         if apart > _CONTRADICTED * record.error_mm.get(_HEIGHT, apart):
             told[name] = (
                 f"{name}: the stacks contradict the place of the camera by {apart:.0f} mm at "
@@ -76,12 +76,3 @@ def steadied(
         if better:
             told[name] = f"{name}: heights made certain by the stacks; {words}"
     return calibration, told
-
-
-def _apart_mm(one: Camera, other: Camera, board: Board) -> float:
-    """How far apart two cameras see the same pixels above the board."""
-    wide, deep, _ = board.lattice.size_mm
-    height = float(_HEIGHT)
-    places = np.array([[x * wide, y * deep, height] for x in (0, 0.5, 1) for y in (0, 0.5, 1)])
-    off = np.linalg.norm(other.back_project(one.project(places), height) - places, axis=1)
-    return float(off.max()) if np.isfinite(off).all() else float("inf")
