@@ -65,8 +65,13 @@ def _judged(game: Game[Any], position: Any, turn: Turn) -> Look:
     return Look(kind, turn, verdict.breaks, verdict.owed)
 
 
-def two_turns(game: Game[Any], belief: Belief, stacks: Stacks) -> tuple[Look, Look] | None:
-    """A complete legal turn and another player's after it that together explain the stacks."""
+def two_turns(
+    game: Game[Any], belief: Belief, stacks: Stacks, between: Stacks | None = None
+) -> tuple[Look, Look] | None:
+    """A complete legal turn and another player's after it that together explain the stacks.
+
+    `between` is what was seen on the way, where it explained nothing.
+    """
     for position in belief:
         for turn in game.first_of_two(position, stacks):
             first = _judged(game, position, turn)
@@ -74,6 +79,10 @@ def two_turns(game: Game[Any], belief: Belief, stacks: Stacks) -> tuple[Look, Lo
                 continue
             # What nobody saw standing was not there.
             if not still_stands(position.stacks, first.after[0].stacks, stacks):
+                continue
+            if between is not None and begun_early(
+                position.stacks, first.after[0].stacks, stacks, between
+            ):
                 continue
             second = look(game, first.after, stacks)
             if second.fine:
@@ -95,10 +104,26 @@ def still_stands(before: Stacks, after: Stacks, seen: Stacks) -> bool:
     """Whether every change that was made from `before` to `after` is still there in `seen`."""
     for cell in before.differing(after):
         old, new, now = before.get(cell, ""), after.get(cell, ""), seen.get(cell, "")
-        grown = new.startswith(old)
-        if (grown and not now.startswith(new)) or (not grown and now != new):
+        if new.startswith(old):
+            stands = now.startswith(new)
+        else:  # what was taken off is still gone when more of the stack is
+            stands = now == new or (old.startswith(new) and new.startswith(now))
+        if not stands:
             return False
     return True
+
+
+def begun_early(before: Stacks, after: Stacks, seen: Stacks, between: Stacks) -> bool:
+    """Whether something of a second turn (`after` to `seen`) was there before the first one was.
+
+    Then whoever made the first turn (`before` to `after`) has done that, too.
+    """
+    if still_stands(before, after, between):
+        return False
+    return any(
+        between.get(cell, "") not in (before.get(cell, ""), after.get(cell, ""))
+        for cell in after.differing(seen)
+    )
 
 
 def missing_and_new(before: Stacks, seen: Stacks) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from rules.looks import (
     Belief,
     Look,
     adopted,
+    begun_early,
     filled,
     look,
     missing_and_new,
@@ -290,7 +291,7 @@ class Referee:
                 return following, True
         if same.fine:
             return (same,), False
-        return two_turns(self.game, belief, stacks) or (), False
+        return two_turns(self.game, belief, stacks, self._passing()) or (), False
 
     def _second_thought(self, opened: OpenTurn, stacks: Stacks, t: float) -> bool:
         """Whether the open turn is being changed by the player who made it."""
@@ -305,7 +306,11 @@ class Referee:
             return None
         after = self._book.after(opened)
         found = look(self.game, after, stacks)
-        return (found,) if found.fine else two_turns(self.game, after, stacks)
+        return (found,) if found.fine else two_turns(self.game, after, stacks, self._passing())
+
+    def _passing(self) -> Stacks | None:
+        """What was seen since something was explained last: a turn in the middle of it."""
+        return self._disorder[0] if self._disorder else None
 
     def _comes_down(self, opened: OpenTurn, stacks: Stacks) -> bool:
         """Whether for a piece that was taken off one now stands elsewhere: the same turn."""
@@ -345,8 +350,9 @@ class Referee:
             return not (soon and new == {mover} and next_one != mover)
         if opened.seen.kind == "owed":  # who has not finished his turn goes on with it
             return False
-        theirs = new == {next_one} and next_one != mover
-        return theirs or len(later.breaks) < len(same.breaks)
+        if next_one != mover and new in ({mover}, {next_one}):
+            return new == {next_one}
+        return len(later.breaks) < len(same.breaks)
 
     def _accused(self, belief: Belief, stacks: Stacks) -> tuple[Look, ...]:
         """The illegal turn, or a legal one and the next player's illegal one if that is less."""
@@ -356,6 +362,11 @@ class Referee:
             if verdict.legal and verdict.after is not None:
                 if not still_stands(belief[0].stacks, verdict.after.stacks, stacks):
                     continue  # what nobody saw standing was not there
+                passing = self._passing()
+                if passing is not None and begun_early(
+                    belief[0].stacks, verdict.after.stacks, stacks, passing
+                ):
+                    continue
                 first = Look("legal", turn, (), verdict.owed, (verdict.after,))
                 second = self._blamed(first.after, stacks)
                 if second.turn.changes and len(second.breaks) < len(found[-1].breaks):

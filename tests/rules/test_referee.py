@@ -6,6 +6,7 @@ from rules.cells import Cell
 from rules.errors import RulesError
 from rules.events import Event
 from rules.kewbz import SPEC
+from rules.looks import still_stands
 from rules.record import TurnLine
 from rules.referee import Referee
 from rules.registry import find_game
@@ -146,6 +147,17 @@ def test_a_second_breach_in_another_colour_is_the_next_players() -> None:
     found = table.see(d4="B", d5="Y", g1="B", a7="Y")
     assert found[0].startswith("3 B +g1B")
     assert found[-1].startswith("4 Y +a7Y")
+
+
+def test_a_second_breach_in_the_same_colour_is_the_same_players() -> None:
+    """Who has put down one cube wrongly, and then another of his own, has made one illegal turn."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d4="B", d5="Y", g1="B")
+
+    found = table.see(d4="B", d5="Y", g1="B", a7="B")
+    assert [line.split()[:2] for line in found] == [["3", "B"]]
 
 
 def test_a_legal_turn_may_be_undone_with_the_breach_after_it() -> None:
@@ -402,6 +414,38 @@ def test_who_has_not_finished_his_turn_goes_on_with_it() -> None:
     assert [short(event) for event in told] == [
         "3 B -a2 +d4B not-connected,splits-group,leaves-lone-cube open"
     ]
+
+
+def test_what_was_gone_before_a_turn_was_done_belongs_to_it() -> None:
+    """Two cubes are lifted, one comes down: the next player has not yet lifted the other one."""
+    referee = Referee(find_game("qbq").set_up())
+    start = referee.game.start().stacks.to_json()
+    first = {**start, "a1": "", "b2": "BB"}
+    lifted = {**first, "e5": "", "a2": ""}
+    told: list[Event] = []
+    for t, scene in enumerate((start, first, lifted, {**lifted, "f6": "RR"})):
+        told = referee.observe(5.0 * t, Stacks.of(scene))
+
+    turns = [short(event) for event in told if event.event == "turn"]
+    assert turns[-1].startswith("2 R -a2 -e5 +f6R ")
+    assert not turns[-1].endswith("legal open")
+
+
+@pytest.mark.parametrize(
+    ("seen", "stands"),
+    [
+        pytest.param({"a1": "RR", "b1": "R"}, True, id="as-it-was"),
+        pytest.param({"a1": "R", "b1": "R"}, True, id="more-is-gone"),
+        pytest.param({"a1": "RR", "b1": "RB"}, True, id="more-has-come"),
+        pytest.param({"a1": "RRR", "b1": "R"}, False, id="is-back"),
+        pytest.param({"a1": "RR"}, False, id="was-taken-away"),
+        pytest.param({"a1": "B", "b1": "R"}, False, id="something-else"),
+    ],
+)
+def test_a_turn_stands_while_nothing_of_it_is_undone(seen: dict[str, str], stands: bool) -> None:
+    """A cube went from a1 to b1; whoever takes another one from a1 has not undone that."""
+    before, after = Stacks.of({"a1": "RRR"}), Stacks.of({"a1": "RR", "b1": "R"})
+    assert still_stands(before, after, Stacks.of(seen)) is stands
 
 
 def test_a_piece_taken_off_that_comes_down_elsewhere_is_one_turn() -> None:
