@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rules.events import Event
-from rules.game import Game, GameSpec
+from rules.game import Game
 from rules.looks import filled, unknown
 from rules.referee import Referee
 from rules.sentences import sentence
@@ -36,7 +36,7 @@ class Pipeline:
             reader,
             expected=self.referee.expected,
             explains=self.referee.explains,
-            turnable=is_turned(game.spec),
+            turnable=Kind.of(game.spec).turned,
         )
         self._ticked = 0.0
 
@@ -63,11 +63,6 @@ class Pipeline:
         if unknown(seen.stacks):  # the rules may know what nobody could see
             self.follower.believe(filled(seen.stacks, self.referee.believed))
         return [settled_event(seen), *self._named(judged)]
-
-
-def is_turned(spec: GameSpec) -> bool:
-    """Whether players turn what they play on: a loose felt, or a board that is laid in."""
-    return Kind.of(spec).surface in ("felt", "recess")
 
 
 def table_pipeline(folder: Path, only: Iterable[str] = (), language: str = "en") -> Pipeline:

@@ -12,7 +12,6 @@ from service.camera_settings import settings_of
 from service.follower import CameraView, Needs
 from service.inputs import Json
 from service.phones import PhoneCamera
-from service.pipeline import is_turned
 from service.table import Table
 from service.table_eyes import table_reader
 from service.table_folder import read_table
@@ -23,6 +22,7 @@ from vision.frame import Source
 from vision.reader import Reader
 from vision.sources import open_source
 from vision.virtual.live import VirtualTable
+from vision.virtual.scene import Kind
 
 _UNKNOWN_SIZE = (1280, 720)
 
@@ -100,7 +100,7 @@ def table_follower(server: Server, session: str, folder: Path, table: Table) -> 
         make_reader,
         eyes,
         kind="virtual-camera" if len(virtual) == len(places) else "camera",
-        turnable=is_turned(table.spec),
+        turnable=Kind.of(table.spec).turned,
     )
 
 

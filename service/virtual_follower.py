@@ -59,7 +59,7 @@ def virtual_follower(table: VirtualTable, again_s: float = 20.0) -> CameraFollow
         over=clock.over,
         clock=clock.now,
         per_second=8.0,
-        turnable=_turnable(table),
+        turnable=table.scene.kind.turned,
     )
 
 
@@ -106,12 +106,8 @@ def set_up_follower(
         kind="virtual-camera",
         clock=clock.now,
         per_second=8.0,
-        turnable=_turnable(table),
+        turnable=table.scene.kind.turned,
     )
-
-
-def _turnable(table: VirtualTable) -> bool:
-    return table.scene.kind.surface in ("felt", "recess")
 
 
 def virtual_reader(table: VirtualTable) -> Reader:

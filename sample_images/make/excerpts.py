@@ -73,7 +73,7 @@ def excerpt_script(table: Table, cameras: Sequence[str]) -> Script:
 def _directions(table: Table, cameras: Sequence[str], turn: int) -> Iterator[tuple[str, ...]]:
     if turn == 4:
         yield ("bump", cameras[-1], "0.5")
-    if turn == 6 and table.scene.kind.surface in ("felt", "recess"):
+    if turn == 6 and table.scene.kind.turned:
         yield ("turn-board", "90", "9", "-6")
     if turn == 8:
         yield ("lamp", "1", "0.6")

@@ -93,10 +93,9 @@ def _measure(
     )
     lighting = studio.stage.lighting(solids)
     empty = studio.empty(1)
-    turnable = scene.kind.surface in ("felt", "recess")
     for name, camera in scene.cameras.items():
         watch = Watch.of(camera, empty[name])
-        remembered = Remembered(camera, empty[name], board, turnable=turnable)
+        remembered = Remembered(camera, empty[name], board, turnable=scene.kind.turned)
         for row, (mm, degrees) in zip(found, bumps, strict=True):
             true = bumped(camera, mm, degrees, rng)
             light = View(studio.stage, true).light(solids, lighting)[0]

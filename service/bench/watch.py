@@ -23,6 +23,7 @@ from vision.sources.jpeg import decode
 from vision.virtual.games import Mischief, random_script
 from vision.virtual.live import VirtualTable, play_scene
 from vision.virtual.play import rehearse
+from vision.virtual.scene import Kind
 
 RIGS = {
     "kewbz": "two",
@@ -32,7 +33,6 @@ RIGS = {
     "turris": "corners",
     "cube": "corners",
 }
-TURNED = frozenset({"turris", "cube"})  # games whose board players turn all the time
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def follow_game(
 ) -> Counts:
     """One whole game on a virtual table, from the first turn to the last."""
     rig = RIGS.get(spec.name, "two")
-    mischief = Mischief(turned=0.2 if turned and spec.name in TURNED else 0.0)
+    mischief = Mischief(turned=0.2 if turned and Kind.of(spec).turned else 0.0)
     script = random_script(spec, seed, turns, family=family, rig=rig, mischief=mischief)
     table = VirtualTable(play_scene(script), rehearse(script))
     game = spec.set_up(script.record.setup)

@@ -26,11 +26,11 @@ from rules.errors import UnknownName
 from rules.lattice import Board
 from service.camera_pictures import camera_pictures
 from service.commands.calibrate_colours import colours
-from service.pipeline import is_turned
 from service.progress import progress
 from service.table import Table
 from service.table_eyes import measured_board
 from service.table_folder import read_table
+from vision.virtual.scene import Kind
 
 _STAYED_PX = 4.0  # a camera that moved less still sees every cell where it was
 
@@ -163,7 +163,7 @@ def _again(
     if stored is None or empty is None:
         return None
     board = measured_board(table, store.read(folder))
-    return find_again(image, board, stored, empty, turnable=is_turned(table.spec))
+    return find_again(image, board, stored, empty, turnable=Kind.of(table.spec).turned)
 
 
 def _check_better(found: FoundPose, stored: CameraRecord | None) -> None:

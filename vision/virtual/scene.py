@@ -73,6 +73,11 @@ class Kind:
             return "corners"
         return "felt" if min(self.board.margin_mm) > 1.2 * lattice.pitch_mm else "grid"
 
+    @property
+    def turned(self) -> bool:
+        """Whether players turn what they play on: a loose felt, or a board that is laid in."""
+        return self.surface in ("felt", "recess")
+
 
 def _seated(spec: GameSpec) -> tuple[str, ...]:
     """The letters clockwise from a1, as the game's players sit."""
