@@ -75,11 +75,9 @@ def compare(name: str, truth: Iterable[Event], told: Iterable[Event], late_s: fl
     found.illegal = len(real) - found.legal
     found.asked = sum(event.event == "ask" for event in events)
     flags = _flags(events)
-    for turn in real:
-        if not turn.legal:
-            near = [f for f in flags if -SOON_S <= f.t - turn.t <= LATE_S]
-            found.flagged += bool(near)
-            flags = [f for f in flags if f not in near]
+    theirs = [_flagged(flag, real) for flag in flags]
+    found.flagged = len({turn.n for turn in theirs if turn is not None})
+    flags = [flag for flag, turn in zip(flags, theirs, strict=True) if turn is None]
     found.false_flags = len(flags)
     matched = {id(a): b for a, b in pairs}
     for turn in real:
@@ -161,6 +159,12 @@ def _flags(events: Iterable[Event]) -> list[Turn]:
         if event.event == "turn" and not event.data["legal"]:
             found.setdefault(event.data["n"], _turn(event.t, event.data))
     return list(found.values())
+
+
+def _flagged(flag: Turn, real: Iterable[Turn]) -> Turn | None:
+    """The illegal turn that was meant, the one nearest in time; None where there is none."""
+    near = [turn for turn in real if not turn.legal and -SOON_S <= flag.t - turn.t <= LATE_S]
+    return min(near, key=lambda turn: abs(flag.t - turn.t), default=None)
 
 
 def _first_told(events: Iterable[Event], turn: Turn) -> float:

@@ -54,6 +54,14 @@ def test_a_flag_without_an_illegal_turn_near_is_false() -> None:
     assert compare("x", TRUTH, [*TRUTH, *wrong], late_s=0).false_flags == 1
 
 
+def test_illegal_turns_soon_after_each_other_are_flagged_one_by_one() -> None:
+    """Each flag is meant for the illegal turn that it is nearest to."""
+    truth = [*TRUTH, turn(12, 4, "B", legal=False, h1="B"), turn(15, 5, "Y", legal=False, h2="Y")]
+
+    assert compare("x", truth, truth, late_s=0).flagged == 3
+    assert compare("x", truth, truth[:-1], late_s=0).flagged == 2
+
+
 def test_an_open_turn_counts_as_it_was_told_last() -> None:
     """A turn that grows is one turn, and one that was taken back while it was legal is none."""
     told = [
