@@ -26,7 +26,9 @@ MOST_WEAK = 3  # units whose colours are inferred at once
 MOST_PIECES = 3  # that a single turn puts down or takes away, be it legal or not
 MOST_CHOICES = 64  # scenes that doubt may stand between before nobody tries them one by one
 OVERLAP = 0.6  # of the cells that two turns change, if one may be taken for the other
+BESIDE = 0.9  # of a unit's outline: more beside the pieces that came or went may be a hand
 MOST_MISREAD = 3  # cells in which a scene that surprises may have been misread at once
+BESIDES = 0.5  # how much rarer two surprises are, as a power of the chance of one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,7 @@ class Follower:
         self._begun = False  # whether the game has explained a scene yet
         # What else could stand on a cell by what was read since it was last seen to change.
         self._doubted: dict[Cell, dict[str, float]] = {}
+        self._passing: list[Reading] = []  # of scenes that nobody was told of, since the last one
         self._turn: Turned | None = None  # not told yet
 
     @property
@@ -102,7 +105,10 @@ class Follower:
         if moved_at == t:
             self._read_at = -np.inf
             self._hand = False
-            self._doubt()
+            if self._told is None:
+                self._passing += self._readings
+            else:
+                self._doubt(self._readings)
             self._readings = []
             self._told = None
         if t - moved_at >= self.settings.turned_s:
@@ -207,9 +213,9 @@ class Follower:
         self._readings.append(reading)
         return reading
 
-    def _doubt(self) -> None:
+    def _doubt(self, readings: Sequence[Reading]) -> None:
         """Remembers what else could have stood there by these readings, be they told or not."""
-        for reading in self._readings:
+        for reading in readings:
             for cell, choices in reading.unsure.items():
                 known = self._doubted.setdefault(cell, {})
                 for stack, chance in choices.items():
@@ -250,9 +256,16 @@ class Follower:
         if known and self._only_one_is_fine(scene):
             self._begun = True
             return self._tell(replace(scene, unsure={}), covered)
+        if still_s < self.settings.resting_s and not known and self._more_has_changed(reading):
+            return None
         if not self._convincing(scene, still_s):
             return None
         return self._tell(scene if known else self._reconciled(scene), covered)
+
+    def _more_has_changed(self, reading: Reading) -> bool:
+        """Whether something has come over the board besides pieces: a hand, most likely."""
+        moved = _between(self._believed or Stacks(), reading.stacks)
+        return any(camera.unexplained(moved) > BESIDE for camera in self._where.cameras.values())
 
     def _sound(self, reading: Reading, scene: Scene) -> bool:
         """Whether what was read, history left aside, is without doubt what the game expects."""
@@ -328,7 +341,7 @@ class Follower:
         odds = self._fine_odds(scene)
         if not odds:
             return scene
-        surprise = cfg.surprise ** self._colours_come(scene)
+        surprise = cfg.surprise ** (self._colours_come(scene) + BESIDES * self._goes_on(scene))
         total = surprise + sum(odds.values())
         best = max(odds, key=lambda stacks: odds[stacks])
         if odds[best] / total >= cfg.enough:
@@ -350,6 +363,14 @@ class Follower:
         new = {letter for unit, letter in scene.stacks.units() if before.get(unit) != letter}
         return max(1, len(new - {"?"}))
 
+    def _goes_on(self, scene: Scene) -> bool:
+        """Whether what surprises has come besides a whole turn: two things at once are rarer."""
+        before = self._believed or Stacks()
+        return any(
+            stacks != before and not {*before.differing(stacks)} & {*scene.stacks.differing(stacks)}
+            for stacks in self._expected()
+        )
+
     def _fine_odds(self, scene: Scene) -> dict[Stacks, float]:
         """Scenes that would surprise nobody, with their odds against what was read."""
         odds: dict[Stacks, float] = {}
@@ -368,7 +389,8 @@ class Follower:
                     odds[stacks] = math.prod(odd for odd, _, _ in picked)
         for stacks in self._alike(scene, frozenset(cell for _, cell, _ in ranked)):
             odds.setdefault(stacks, 0.0)
-        others = [stacks for stacks in odds if len(scene.stacks.differing(stacks)) > 1]
+        several = {stacks for stacks in odds if len(scene.stacks.differing(stacks)) > 1}
+        others = [stacks for stacks, odd in odds.items() if not odd or stacks in several]
         for stacks, weight in zip(others, self._where.reader.weigh(others), strict=True):
             odds[stacks] = max(odds[stacks], weight)
         return odds
@@ -381,12 +403,16 @@ class Follower:
                 yield stacks
         before = self._believed or Stacks()
         changed = set(before.differing(scene.stacks))
+        if len(changed) <= MOST_MISREAD:
+            yield before
         for stacks in self._expected():
             cells = scene.stacks.differing(stacks)
             own = set(before.differing(stacks))
             doubted = 1 < len(cells) <= MOST_MISREAD and not doubtful.isdisjoint(cells)
             if doubted or len(own & changed) >= OVERLAP * max(len(own | changed), 1):
                 yield stacks
+            elif own.isdisjoint(cells) and len(cells) <= MOST_MISREAD:
+                yield stacks  # the turn is there, and something else besides
 
     def _doubts_now(self, scene: Scene) -> list[tuple[float, Cell, str]]:
         """Other stacks by the readings of this scene, with their odds; the likeliest first."""
@@ -447,8 +473,10 @@ class Follower:
             before = believed.get(cell, "")
             choices = (stacks.get(cell, ""), *unsure.get(cell, ()))
             if cell in hands or not self._could_change(cell, before, choices, new):
-                stacks[cell] = before
+                stacks[cell], doubt = self._as_told(cell, before, reading)
                 unsure.pop(cell, None)
+                if doubt:
+                    unsure[cell] = doubt
                 if "?" in before:  # what nobody could see then may be seen now
                     stacks[cell] = completed(before, reading.stacks.get(cell, ""))
             elif cell in unsure:
@@ -459,6 +487,16 @@ class Follower:
             if stacks.get(cell):
                 stacks[cell] = self._remembered(cell, before, stacks[cell], reading.stacks)
         return Scene(t, Stacks(stacks), unsure, hidden, reading.certainty)
+
+    def _as_told(
+        self, cell: Cell, before: str, reading: Reading
+    ) -> tuple[str, Mapping[str, float]]:
+        """What stands on a cell that looks as it did, and what was doubtful and still is."""
+        doubt = self._last.unsure.get(cell, {}) if self._last is not None else {}
+        now = reading.stacks.get(cell, "")
+        if now in doubt and cell not in reading.unsure:
+            return now, {}
+        return before, doubt
 
     def _remembered(self, cell: Cell, before: str, now: str, stacks: Stacks) -> str:
         """What was read on a cell, with what is known of units that hardly anybody sees."""
@@ -490,7 +528,8 @@ class Follower:
         scene = replace(scene, doubted={cell: dict(of) for cell, of in self._doubted.items()})
         self._told = self._last = scene
         self.believe(scene.stacks)
-        self._doubt()
+        self._doubt([*self._passing, *self._readings])
+        self._passing = []
         self._where.understood(scene.t, moved, covered)
         return scene
 

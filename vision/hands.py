@@ -122,10 +122,10 @@ class Hands:
         least = self._settings.play_share * np.count_nonzero(play)
         return self._crossing(changed, play, least)
 
-    def reached(self, changed: Changed, play: Mask) -> bool:
-        """Whether anything at all has come over the board from beyond, be it only a shadow."""
+    def reaching(self, changed: Changed, play: Mask) -> Mask | None:
+        """Whatever has come over the board from beyond, be it only a shadow."""
         least = self._settings.play_share * np.count_nonzero(play)
-        return self._crossing(Changed(changed.any, changed.any), play, least) is not None
+        return self._crossing(Changed(changed.any, changed.any), play, least)
 
     def _crossing(self, changed: Changed, play: Mask, least: float) -> Mask | None:
         """The changed regions that cross the brim and cover at least so much of the play area."""

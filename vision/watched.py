@@ -49,6 +49,8 @@ class WatchedCamera:
         self._hands = Hands(self.area)
         self._play = self.area.reach(Stacks(), above=3)
         self._pieces = self.area.reach(Stacks(), above=board.lattice.levels)
+        lowest = [np.count_nonzero(self.area.units(c, 1, 1)) for c in board.lattice.cells()]
+        self._outline_px = max(float(np.median(lowest)), 1.0)
         self._frames: deque[Frame] = deque(maxlen=_KEPT)
         self._small: ImageBGR | None = None
         self._changed: Changed | None = None
@@ -154,6 +156,20 @@ class WatchedCamera:
         hand = self._hands.hand(changed, self._play)
         return frozenset() if hand is None else self.area.cells_in(hand, stacks)
 
+    def unexplained(self, moved: Sequence[Unit]) -> float:
+        """What has come over the board and is no shadow, beside `moved` pieces; in units' outlines.
+
+        It may reach there as a shadow does: a dark sleeve over a dark table.
+        """
+        changed = self._change()
+        if changed is None:
+            return 0.0
+        changed = changed.without(self._units(moved))
+        reaching = self._hands.reaching(changed, self._play)
+        if reaching is None:
+            return 0.0
+        return np.count_nonzero(reaching & changed.solid & self._pieces) / self._outline_px
+
     def arm(self) -> bool:
         """Whether something reaches in that lies where no piece on the board could be seen."""
         changed = self._change()
@@ -172,7 +188,7 @@ class WatchedCamera:
     def reached(self) -> bool:
         """Whether something may have come over the board; a quick look that takes in shadows."""
         changed = self._change()
-        return changed is None or self._hands.reached(changed, self._play)
+        return changed is None or self._hands.reaching(changed, self._play) is not None
 
     def changed_at(self, cell: Cell, low: int, high: int, new: Sequence[Unit] = ()) -> float | None:
         """The part of a cell's levels that looks changed; None where nothing can be said.

@@ -109,6 +109,7 @@ class Room:
         self.person: float | None = None
         self.light = 1.0
         self.shadow = False
+        self.sleeve = False  # as dark as a shadow on the table, with a hand over the board
         self.without: set[str] = set()
 
     def put(self, **cells: str) -> None:
@@ -142,6 +143,9 @@ class Room:
                 image[own > 0] = PAINT[letter]
         if self.hand is not None:
             _plate(image, seen, 20, -400, 55, -400 + self.hand * 460, SKIN, 30.0)
+        if self.sleeve:
+            _plate(image, seen, 45, -400, 75, 20, (64, 67, 71), 30.0)
+            _plate(image, seen, 45, 20, 75, 60, SKIN, 30.0)
         if self.shadow:
             lit = np.full(image.shape, 255, dtype=np.uint8)
             _plate(lit, seen, 60, -400, 140, 40, (90, 90, 90))
@@ -519,6 +523,58 @@ def test_what_was_doubted_before_is_told_with_the_next_scene() -> None:
     room.put(b2="B")
     found = [seen for seen in room.wait(0.5) if isinstance(seen, Scene)]
     assert found[-1].doubted == {Cell.parse("a1"): {"": 0.8, "Y": 0.2}}
+
+
+def test_what_is_doubted_while_a_hand_pauses_corrects_nothing_before() -> None:
+    """A piece that was read under way did not stand there before anybody came."""
+    room = Room(Stacks())
+    room.wait(0.5)
+    room.put(b2="B")
+    room.reader.unsure = {Cell.parse("b2"): {"B": 0.6, "": 0.4}}
+    assert room.wait(0.6) == []
+    room.hand = 1.0
+    room.wait(0.3)
+    room.hand = None
+    room.reader.unsure = {}
+
+    found = [seen for seen in room.wait(0.5) if isinstance(seen, Scene)]
+    assert [dict(seen.doubted) for seen in found] == [{}]
+
+
+def test_doubt_that_was_told_lasts_while_nothing_changes() -> None:
+    """A cell that looks as it did when it was doubtful is no surer for being told again."""
+    room = Room(Stacks())
+    room.wait(0.5)
+    room.put(b2="B")
+    room.reader.unsure = {Cell.parse("b2"): {"B": 0.6, "Y": 0.4}}
+    found = [seen for seen in room.wait(5.0) if isinstance(seen, Scene)]
+
+    assert found
+    assert all(Cell.parse("b2") in seen.unsure for seen in found)
+
+
+def test_a_turn_with_something_besides_is_only_the_turn_where_that_may_be() -> None:
+    """A piece lost from sight behind new ones is rather there than taken away at the same time."""
+    first, both = Stacks.of({"b3": "B"}), Stacks.of({"b3": "B", "b2": "Y"})
+    room = Room(Stacks(), first, both)
+    room.wait(0.5)
+    room.put(b3="B")
+    room.wait(0.5)
+    room.put(b2="Y")
+    room.reader.odds = {both: 0.1}
+
+    assert scenes(room.wait(1.0)) == [both.to_json()]
+
+
+def test_a_surprise_waits_while_something_else_has_come_over_the_board() -> None:
+    """A sleeve as dark as the table is not seen to reach in; but the hand is no piece."""
+    room = Room(Stacks())
+    room.wait(0.5)
+    room.put(b2="B")
+    room.sleeve = True
+    assert room.wait(1.0) == []
+    room.sleeve = False
+    assert scenes(room.wait(0.5)) == [{"b2": "B"}]
 
 
 def test_pauses_while_a_board_is_turned_are_no_ends() -> None:
