@@ -48,6 +48,7 @@ _LEAST_AREA, _LEAST_CELL = 0.004, 0.00006
 _RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another place
 _RIVAL_OUTLINE = "another rectangle in the picture could be the board as well"
 _RIVAL_FRAME = "its edges could also be read otherwise: inner edges as outer ones, or other lines"
+_NO_ROW = "no row of cells is seen in the rectangle that was found"
 _AGREE_PX = 0.35
 _BESIDE = 0.25  # of the pitch: margins that are told wrongly move the cells as far
 _LINES_PX = 1.2
@@ -103,11 +104,8 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
         say("the board's outline")
         around = _outlines(segments, sight, board)
     if around:
-        if plain:
-            sheets = _sound_edges(fit_outlines(around, sight, board), sight, board)
-            sure = bool(sheets) and sheets[0].merit > _SURE_EDGES
-            if sure and not _contradicted(sheets[0], fits, board):
-                return Looked(_by_edges(sheets, sight, board), tuple(tried))
+        if plain and (by_sheet := _sure_sheet(around, fits, sight, board)):
+            return Looked(by_sheet, tuple(tried))
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
         fits.sort(key=lambda f: -f.merit)
     merit, seen = (_SURE_MERIT, _SURE_SEEN) if plain else (_LEAST_MERIT, _LEAST_SEEN)
@@ -154,6 +152,25 @@ def _agreeing(edges: OutlineFit, fits: Sequence[CellFit], board: Board) -> bool:
         fit.seen > _SOME_SEEN and apart_mm(edges.solution.camera, fit.solution.camera, board) < near
         for fit in fits
     )
+
+
+def _sure_sheet(
+    around: Sequence[Found], fits: Sequence[CellFit], sight: Sight, board: Board
+) -> BoardPose | None:
+    """The pose by the outline of a felt or a sheet, where that is clearly seen."""
+    sheets = _sound_edges(fit_outlines(around, sight, board), sight, board)
+    if not sheets or sheets[0].merit <= _SURE_EDGES or _contradicted(sheets[0], fits, board):
+        return None
+    found = _by_edges(sheets, sight, board)
+    if _narrow(board) and not _row_inside(sheets[0], sight, board):
+        return replace(found, doubts=(*found.doubts, _NO_ROW), astray=True)
+    return found
+
+
+def _row_inside(edges: OutlineFit, sight: Sight, board: Board) -> bool:
+    """Whether a sheet shows its row of cells: a book beside it has straight edges, too."""
+    row = settled_cells(edges.solution.camera, sight, board)
+    return row is not None and _agreeing(edges, [row], board)
 
 
 def _contradicted(edges: OutlineFit, fits: Sequence[CellFit], board: Board) -> bool:

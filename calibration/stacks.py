@@ -44,6 +44,7 @@ _REACHES_PX = (7.0, 5.0, 4.0, 3.0)
 _SEARCH = 0.22  # of the pitch: how far off stacks are looked for
 _PIECES = 7
 _SLIVER_PX = 7.0
+_LEAST_HIGH_MM = 5.0  # flat pieces tell nothing of heights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +84,7 @@ def refine_with_stacks(
 
     Cameras whose lens was measured stay nearly as they are and help the others.
     """
-    boxes = boxes_of(heights, board.lattice)
+    boxes = [b for b in boxes_of(heights, board.lattice) if b.high_mm > _LEAST_HIGH_MM]
     unchanged = {name: Refined(view.camera, {}, changed=False) for name, view in views.items()}
     if not boxes or all(view.doubt.focal < 0.02 for view in views.values()):
         return unchanged

@@ -4,7 +4,7 @@ Scores of rays are not independent, so a difference of one is worth less than on
 log-odds; how much less was fitted on pictures with known positions.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -125,6 +125,7 @@ class Doubts:
 
         `doubted`: there is reason to trust nothing.
         """
+        self._votes: NDArray[np.float64] | None = None
         self._doubted = doubted
         self._position = position
         self._settings = settings
@@ -191,6 +192,10 @@ class Doubts:
             return np.full(position.evidence.columns, self._settings.least_sharpness)
         return trust(position, self._settings)
 
+    def hear(self, votes: NDArray[np.float64]) -> None:
+        """Takes note of how likely each colour is by whole faces, as of `votes_on`."""
+        self._votes = votes
+
     def cell(self, column: int) -> CellDoubt:
         """The candidates of one column with their probabilities."""
         cfg = self._settings
@@ -213,12 +218,18 @@ class Doubts:
                 # Slivers deceive, but all together only once.
                 faces = self._faces_between(stack, other, column)
                 told, capped = max(told, -cfg.unseen_odds - cfg.face_odds * faces), True
+            told = max(told, -self._apart(stack, other, column))
             odd = float(np.exp(min(told, 50.0)))
             if len(other) > high:
                 # Places above the stack that nobody sees may be filled without anybody noticing.
                 dark = in_sight[high : len(other)] < cfg.seen_weight
                 odd *= cfg.hidden_occupied if dark.all() else 1.0
             odds[masked] = max(odds.get(masked, 0.0), odd)
+        for other in self._unheard(stack, column):
+            odd = float(np.exp(-self._apart(stack, other, column)))
+            masked = _masked(other, seen)
+            if masked != best:
+                odds[masked] = max(odds.get(masked, 0.0), odd)
         # Where nothing explains the picture, something that was not thought of may stand.
         lost = float(1 - self._trust[column]) / (1 - cfg.least_sharpness)
         total = sum(odds.values()) / (1 - cfg.least_doubt - cfg.strange_doubt * lost * lost)
@@ -275,6 +286,28 @@ class Doubts:
             if a != b:
                 total += self._firm[column, k] if a else self._in_sight[column, k]
         return float(total) / self._face_rays
+
+    def _unheard(self, stack: Colours, column: int) -> Iterator[Colours]:
+        """Stacks of another colour that are no rivals: where no colour fits, none is certain."""
+        if self._votes is None:
+            return
+        votes = self._votes[column * self._in_sight.shape[1] :]
+        for k, colour in enumerate(stack):
+            for c in np.flatnonzero(votes[k]):
+                other = (*stack[:k], int(c), *stack[k + 1 :])
+                if c and c != colour and other not in self._rivals[column]:
+                    yield other
+
+    def _apart(self, stack: Colours, other: Colours, column: int) -> float:
+        """By how much whole faces are surer of a stack than of one of other colours."""
+        if not stack and len(other) == 1:
+            stack = (0,)
+        if self._votes is None or len(other) != len(stack):
+            return np.inf
+        votes = self._votes[column * self._in_sight.shape[1] :]
+        differ = [k for k, (a, b) in enumerate(zip(stack, other, strict=True)) if a != b]
+        heard = [votes[k, stack[k]] - votes[k, other[k]] for k in differ if votes[k].any()]
+        return max(float(sum(heard)), 0.0) if heard else np.inf
 
     def _seen(self, column: int) -> NDArray[np.bool_]:
         """Which levels are seen well enough to tell a colour.

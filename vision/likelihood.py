@@ -22,7 +22,8 @@ from calibration.colour_space import (
     of_light,
     smoothed,
 )
-from rules.lattice import Board
+from rules.lattice import Board, Lattice
+from vision.piece_light import change_by_pieces
 from vision.rays import Rays
 from vision.shading import Bell, classes_of, shares_of
 
@@ -147,8 +148,9 @@ class EyeLooks:
         self._settings = settings or LookSettings()
         self.at = (rays.px[:, 1], rays.px[:, 0])
         light = light_terms(rays.ground_mm, board.lattice.size_mm) @ eye.colours.light
-        self._dimming = np.exp(-light)[:, None]
+        self.dimming = np.exp(-light)[:, None]
         self._faces = sorted({*np.unique(rays.face).tolist(), *np.unique(rays.other).tolist()})
+        self._between = between_places(rays.ground_mm, board.lattice)
         self._empty: Floats32 | None = None
         if eye.empty is not None:
             smooth = smoothed(eye.empty)
@@ -166,8 +168,13 @@ class EyeLooks:
 
     def change_of_light(self, image: ImageBGR) -> Floats32:
         """The light's common change since the picture of the empty table."""
-        if self._empty is None or not self._settings.follows_light:
+        if not self._settings.follows_light:
             return np.zeros(3, dtype=np.float32)
+        if self._empty is None:
+            pixels = self.pixels(image)[1]
+            clear = self._rays.on_board & (clipped_channels(pixels) == 0)
+            even = of_light(light_of(pixels[clear]) * self.dimming[clear])
+            return change_by_pieces(even, self._eye.colours, self._faces)
         now = _coarse(smoothed(image))
         good = (clipped_channels(now) == 0) & (clipped_channels(self._coarse) == 0)
         good &= (now.max(axis=-1) > 20) & (self._coarse.max(axis=-1) > 20)
@@ -207,7 +214,7 @@ class EyeLooks:
         pixels = smooth[px[:, 1], px[:, 0]]
         light = light_of(pixels) / gains_of(change)
         values = of_light(light)
-        even = of_light(light * self._dimming[some])
+        even = of_light(light * self.dimming[some])
         contrast = np.digitize(_contrast(smooth, px), CONTRASTS)
         piece, shade = self._pieces(even, colours)
         off = self._off_nothing(values, light, some, piece)
@@ -292,9 +299,13 @@ class EyeLooks:
         tops = self._eye.colours.mean[:, 0]
         far = np.abs(values[:, None] - tops[None])
         alike = ((far[..., 1:].max(axis=2) < 0.8) & (far[..., 0] < 1.0)).any(axis=1)
-        board = self._rays.on_board[some] & ~alike & (piece.max(axis=(0, 1)) < cfg.like_a_piece)
-        if board.sum() < 50:
-            board = self._rays.on_board[some]
+        board = self._rays.on_board[some]
+        bare = board & ~alike & (piece.max(axis=(0, 1)) < cfg.like_a_piece)
+        # What lies between the places is no piece, whatever else looks like none.
+        for found in (bare & self._between[some], bare):
+            if found.sum() >= 50:
+                board = found
+                break
         return light_mode(np.asarray(values[board]))
 
     def _in_the_room(self, nothing: Floats32, piece: Floats32, some: NDArray[np.int64]) -> Floats32:
@@ -362,6 +373,13 @@ class EyeLooks:
         found = cfg.board_lit * lit + cfg.board_shaded * shaded
         found += cfg.board_deep * deep + cfg.board_tinted * tinted
         return np.asarray(found + even, dtype=np.float32)
+
+
+def between_places(ground_mm: Floats32, lattice: Lattice) -> NDArray[np.bool_]:
+    """Which points (N, 2) of the board's plane lie beside every place where pieces stand."""
+    off = np.abs((ground_mm / np.float32(lattice.pitch_mm)) % 1 - 0.5) * lattice.pitch_mm
+    inside = (ground_mm >= 0).all(axis=1) & (ground_mm <= lattice.size_mm[:2]).all(axis=1)
+    return np.asarray(inside & (off > np.array(lattice.unit_mm[:2]) / 2).any(axis=1))
 
 
 def tint_at(bright: Floats32, tint: Floats32) -> Floats32:

@@ -32,6 +32,7 @@ from vision.position import Position, Sight
 from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
 from vision.search import climb, propose, shake, slide
+from vision.votes import FaceVotes, votes_on
 
 CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
@@ -103,12 +104,16 @@ class Reader:
         self._whole = one_colour_stacks or self._kit is not None
         self._tables: dict[str, RayTable] = {}
         self._looks: dict[str, EyeLooks] = {}
+        self._votes: dict[str, FaceVotes] = {}
         self._learned: dict[str, tuple[CameraColours, Floats32]] = {}  # and the hue of shadows
         self._memory: _Memory | None = None
         for name, eye in cameras.items():
             rays = sample_rays(eye.camera, board, self.settings.rays)
             self._tables[name] = RayTable(rays, self.lattice)
             self._looks[name] = EyeLooks(eye, rays, board, self.settings.looks)
+            self._votes[name] = FaceVotes.of(
+                eye.colours, self._looks[name].dimming, table_known=eye.empty is not None
+            )
 
     def read(
         self,
@@ -203,9 +208,12 @@ class Reader:
         told = self._settled(position, doubts)
         doubts.add(slid)
         names = list(looks)
+        pixels = {name: self._looks[name].pixels(images[name])[1] for name in names}
+        changes = {name: own.change for name, own in looks.items()}
+        doubts.hear(self._heard(told, pixels, changes, looks))
         strange = frozenset(names[number] for number in strange_sights(told, self._certainty))
         cells = doubts.cells()
-        self._remember(images, looks, position, told, cells)
+        self._remember(pixels, looks, position, told, cells)
         reading = self._uncovered(self._reading(cells, told, last), told, names, last)
         return replace(
             reading,
@@ -250,9 +258,25 @@ class Reader:
             pair_up(told, doubts)
         return told
 
+    def _heard(
+        self,
+        position: Position,
+        pixels: Mapping[str, ImageBGR],
+        changes: Mapping[str, Floats32],
+        looks: Mapping[str, RayLooks] | None = None,
+    ) -> NDArray[np.float64]:
+        """What whole faces tell of colours, where single pixels cannot be trusted."""
+        return votes_on(
+            position.sights,
+            list(pixels.values()),
+            list(changes.values()),
+            [self._votes[name] for name in pixels],
+            None if looks is None else [own.nothing_off for own in looks.values()],
+        )
+
     def _remember(
         self,
-        images: Mapping[str, ImageBGR],
+        pixels: dict[str, ImageBGR],
         looks: Mapping[str, RayLooks],
         position: Position,
         told: Position,
@@ -260,7 +284,6 @@ class Reader:
     ) -> None:
         """Keeps what the next reading can begin from; colours follow what was read."""
         position.change(position.differing(told.state[:-1]))
-        pixels = {name: self._looks[name].pixels(images[name])[1] for name in looks}
         changes = {name: own.change for name, own in looks.items()}
         if sum(cell.chances[0] > SURE for cell in cells) > 0.9 * len(cells):
             for (name, own), sight in zip(looks.items(), told.sights, strict=True):
@@ -303,6 +326,7 @@ class Reader:
         columns |= set(position.differing(state))
         doubts = Doubts(position, gains, self._certainty, columns)
         told = self._settled(position, doubts)
+        doubts.hear(self._heard(told, memory.pixels, memory.changes))
         columns |= set(told.differing(state))
         for column in columns:
             memory.cells[column] = doubts.cell(column)
