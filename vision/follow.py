@@ -153,21 +153,19 @@ class Follower:
             return self._tell(same)
         still_s = t - self._where.moved_at
         hands = self._hands(fresh, still_s)
-        if hands and still_s < self.settings.resting_s and any(c.arm() for c in fresh.values()):
+        # While it rests, what can be read beside it is as it was.
+        rests = still_s < self.settings.resting_s
+        if hands and rests and (self._hand or any(camera.arm() for camera in fresh.values())):
             self._read_at, self._hand = t, True
             self._readings = []
             return None
         reading = self._read(t, fresh)
-        if hands and not (reading.covered or reading.unsure) and self._explains(reading.stacks):
+        if hands and (moved := self._moved(t, reading)):
             # Tall pieces at the rim look like hands, until they are taken out of the change; hands
             # look like pieces, but hardly like those that the game expects.
-            hands = self._hands(fresh, still_s, self._moved(reading))
-        self._hand = bool(hands) and still_s < self.settings.resting_s
+            hands = self._hands(fresh, still_s, moved)
+        self._hand = rests and bool(hands or reading.covered)
         if self._hand:
-            self._readings = []
-            return None
-        if reading.covered and still_s < self.settings.resting_s:
-            self._hand = True
             self._readings = []
             return None
         return self._judged(t, reading, hands, still_s)
@@ -193,10 +191,14 @@ class Follower:
         covered = [camera.under_hand(believed, moved) for camera in fresh.values()]
         return frozenset(cell for cells in covered for cell in cells)
 
-    def _moved(self, reading: Reading) -> list[Unit]:
-        """The units that have surely come or gone since the last scene."""
-        moved = _between(self._believed or Stacks(), reading.stacks)
-        return [unit for unit in moved if unit.cell not in reading.unsure]
+    def _moved(self, t: float, reading: Reading) -> list[Unit]:
+        """The units that have surely come or gone since the last scene, where that is expected."""
+        scene = self._scene(t, reading, frozenset())
+        moved = _between(self._believed or Stacks(), scene.stacks)
+        doubtful = any(unit.cell in scene.unsure for unit in moved)
+        if reading.covered or doubtful or not self._explains(scene.stacks):
+            return []
+        return moved
 
     def _read(self, t: float, fresh: Mapping[str, WatchedCamera]) -> Reading:
         self._read_at = t

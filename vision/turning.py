@@ -22,6 +22,8 @@ from vision.frame import ImageBGR
 F32 = NDArray[np.float32]
 Key = tuple[float, float, float]  # degrees, millimetres along x and y
 _LESS = 0.3  # a pose that is worth so much less than before may be wrong (a new piece: 0.2)
+_OUTLINE = 0.05  # an outline that parts less well by so much lies elsewhere: 2 mm (0.03 to 0.1)
+_QUARTERS = (0.0, 90.0, 180.0, 270.0)  # of a square, which look alike by its outline
 _BETTER = 0.15  # so much better, and a moving board has moved on
 _STAYED = 0.1  # a board whose pose is worth nearly as much as before has not been turned
 _SURE = 0.6  # so much better, and it was turned
@@ -104,6 +106,7 @@ class Turning:
         self._levels: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._known: dict[str, tuple[F32, F32]] = {}
         self._worth = 0.0
+        self._parted = 0.0
         self.pose = Pose()
         self.tracked = Pose()
 
@@ -121,12 +124,22 @@ class Turning:
             colours = self._colours(look, self._placed(self._samples, here))[0]
             self._known[name] = colours, np.array(sides, dtype=np.float32)
         self.tracked = self.pose
-        self._worth = self._worth_of(images, self.pose)
+        looks = self._looks(images)
+        here = np.array([self._key(self.pose)])
+        self._worth = float(self._scores(looks, here)[0])
+        self._parted = self._outlines(looks, here)
 
     def lies(self, images: Mapping[str, ImageBGR]) -> bool:
         """Whether the board still lies where it lay; quickly answered."""
-        seen = images.keys() & self._known.keys()
-        return not seen or self._worth_of(images, self.pose) > self._worth - _LESS
+        looks = self._looks(images)
+        degrees, *place = self._key(self.pose)
+        quarters = np.array([(degrees + more, *place) for more in _QUARTERS])
+        if not looks or self._scores(looks, quarters[:1])[0] > self._worth - _LESS:
+            return True
+        # Large pieces change much of what is seen of a small board, but not its outline.
+        if self._outlines(looks, quarters[:1]) < self._parted - _OUTLINE:
+            return False
+        return int(self._scores(looks, quarters).argmax()) == 0
 
     def track(self, images: Mapping[str, ImageBGR]) -> None:
         """Goes along with a board that is being turned, frame by frame."""
@@ -168,8 +181,11 @@ class Turning:
             best = float(x), float(y), float(z)
         return best
 
-    def _worth_of(self, images: Mapping[str, ImageBGR], pose: Pose) -> float:
-        return float(self._scores(self._looks(images), np.array([self._key(pose)]))[0])
+    def _outlines(self, looks: Mapping[str, "Look"], here: NDArray[np.float64]) -> float:
+        """How well the outline of one pose parts board and table, in all pictures."""
+        inside, outside = self._placed(self._inside, here), self._placed(self._outside, here)
+        parted = [float(_parted(look, inside, outside)[0]) for look in looks.values()]
+        return sum(parted) / max(len(parted), 1)
 
     def _looks(self, images: Mapping[str, ImageBGR]) -> dict[str, "Look"]:
         return {name: self._look(name, i) for name, i in images.items() if name in self._known}

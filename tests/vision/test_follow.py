@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibration.camera import Camera
-from rules.cells import Cell
+from rules.cells import Cell, Unit
 from rules.lattice import Board, Lattice
 from rules.pieces import KitPiece
 from rules.stacks import Stacks
@@ -19,6 +19,7 @@ from vision.play_area import PlayArea
 from vision.reading import Covered, Reading
 from vision.seen import CameraNote, Scene, Seen, Turned
 from vision.virtual.aiming import fitting_camera, lens_of
+from vision.watched import WatchedCamera
 
 FPS = 15
 SIZE = (640, 360)
@@ -564,6 +565,42 @@ def test_a_turn_with_something_besides_is_only_the_turn_where_that_may_be() -> N
     room.reader.odds = {both: 0.1}
 
     assert scenes(room.wait(1.0)) == [both.to_json()]
+
+
+def _hand_over(monkeypatch: pytest.MonkeyPatch, *, but_for_pieces: bool) -> None:
+    """Something that looks like a hand over d4, seen from above; it may be new pieces."""
+
+    def under_hand(_: WatchedCamera, stacks: Stacks, moved: Sequence[Unit] = ()) -> frozenset[Cell]:
+        return frozenset() if moved and but_for_pieces else frozenset({Cell.parse("d4")})
+
+    monkeypatch.setattr(WatchedCamera, "under_hand", under_hand)
+    monkeypatch.setattr(WatchedCamera, "unchanged", lambda _: False)
+
+
+def test_a_tall_piece_at_the_rim_is_no_hand_whatever_is_doubtful_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Doubt about a cell that looks as before says nothing about the piece that has come."""
+    room = Room(Stacks(), Stacks.of({"d4": "B"}))
+    room.wait(1.0)
+    _hand_over(monkeypatch, but_for_pieces=True)
+    room.put(d4="B")
+    room.reader.unsure = {Cell.parse("a1"): {"": 0.8, "Y": 0.2}}
+
+    assert scenes(room.wait(0.3)) == [{"d4": "B"}]
+
+
+def test_nothing_is_read_again_while_a_hand_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What can be read beside it is as it was, until it is told or the hand moves."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    _hand_over(monkeypatch, but_for_pieces=False)
+    room.put(b2="B")
+    before = room.reader.calls
+    room.wait(2.3)
+
+    assert room.reader.calls == before + 1
+    assert scenes(room.wait(2.0)) == [{"b2": "B"}]
 
 
 def test_a_surprise_waits_while_something_else_has_come_over_the_board() -> None:

@@ -14,7 +14,7 @@ from service.virtual_follower import virtual_reader
 from tests.service.virtual_tables import virtual_table
 from vision.frame import Frame
 from vision.pairing import moments
-from vision.turning import turned_colours
+from vision.turning import Pose, Turning, turned_colours
 from vision.virtual.live import VirtualTable
 
 TURRIS = """game = turris
@@ -77,6 +77,17 @@ def test_a_turned_felt_keeps_its_cells() -> None:
     assert turned[0].data["degrees"] == pytest.approx(95, abs=3)
     assert turned[0].data["quarters"] == 1
     assert list(moves(told)) == [("+c1~c2L", True), ("+c3^D", True)]
+
+
+@pytest.mark.slow
+def test_a_large_piece_on_a_small_felt_is_no_turning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of nine cells look new, but the felt's outline lies where it lay: nobody looks for it."""
+    looked: list[Pose | None] = []
+    monkeypatch.setattr(Turning, "fit", lambda *_: looked.append(None))
+    told = followed(virtual_table(TURRIS.partition("@ turn-board")[0]), "turris")
+
+    assert list(moves(told)) == [("+c1~c2L", True)]
+    assert looked == []
 
 
 @pytest.mark.slow
