@@ -6,7 +6,7 @@ from calibration import cv
 from calibration.camera import Camera, Floats, Lens
 from calibration.solve import Evidence, LensDoubt, solve
 
-_FOCAL_RANGE = (0.62, 1.25)  # picture widths that webcams have
+_FOCAL_RANGE = (0.5, 1.25)  # picture widths that webcams have
 _UNIT = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
 
 

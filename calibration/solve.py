@@ -18,7 +18,7 @@ _POSE = 6
 CAMERA = 12  # values of `moved`: turn, shift, focal length, centre, k1, k2, aspect
 _OUT_OF_SIGHT_PX = 1e3
 _BEND = 2.0  # standard deviations from which evidence is doubted
-_FARTHEST_FOCAL, _WALL = 0.36, 0.0005  # logarithm of the focal length
+_LEAST_FOCAL, _MOST_FOCAL, _WALL = -0.58, 0.36, 0.0005  # logarithm of the focal length
 _WILDEST = np.array([3.0, 3, 3, 1e4, 1e4, 1e4, 1.5, 1e3, 1e3, 2, 2, 0.5])
 
 
@@ -191,6 +191,11 @@ class Solution:
         return float(np.sqrt(np.mean(kept**2))) if kept.size else float("inf")
 
 
+def _beyond(change: Floats) -> Floats:
+    """By how much the focal length is farther from the usual one than any webcam's."""
+    return np.asarray(np.maximum(change - _MOST_FOCAL, 0) + np.minimum(change - _LEAST_FOCAL, 0))
+
+
 def solve(
     camera: Camera,
     evidence: Evidence,
@@ -231,14 +236,13 @@ def solve(
         lens = (values[_POSE:CAMERA] - expected) / deviations
         size = (values[CAMERA:] - sizes.expected_mm) / sizes.error_mm
         # Bent paper can be explained by absurd lenses; no webcam is so far from the usual one.
-        far = np.maximum(np.abs(lens[:1] * deviations[:1]) - _FARTHEST_FOCAL, 0) / _WALL
+        far = _beyond(lens[:1] * deviations[:1]) / _WALL
         return np.concatenate([errors(values) * root, lens, far, size])
 
     def slopes(values: Floats) -> Floats:
         seen = evidence_slopes(camera, values[:CAMERA], points(values), evidence) * root[:, None]
-        change = values[_POSE] - expected[0]
         far = np.zeros((1, len(values)))
-        far[0, _POSE] = np.sign(change) / _WALL if abs(change) > _FARTHEST_FOCAL else 0.0
+        far[0, _POSE] = np.sign(_beyond(values[_POSE : _POSE + 1] - expected[0])[0]) / _WALL
         known = np.diag(1 / np.concatenate([np.ones(_POSE), deviations, sizes.error_mm]))
         return np.concatenate([seen, known[_POSE:CAMERA], far, known[CAMERA:]])
 
@@ -255,9 +259,15 @@ def solve(
         tolerated = _BEND + min(worse - 1.0, 1.0)
         weights = huber_weights(off / (worse * evidence.error_px), tolerated)
     assert fit is not None  # noqa: S101  # there is at least one round
+    covariance = fit.covariance
+    if _beyond(values[_POSE : _POSE + 1] - expected[0])[0]:
+        # Where it was stopped is no measurement of the focal length.
+        J = np.delete(slopes(values), len(evidence.px) + CAMERA - _POSE, axis=0)
+        covariance = np.linalg.pinv(J.T @ J, hermitian=True).astype(np.float64)
+        covariance[_POSE, _POSE] += deviations[0] ** 2
     return Solution(
         camera=moved(camera, values[:CAMERA]),
-        covariance=fit.covariance[:CAMERA, :CAMERA],
+        covariance=covariance[:CAMERA, :CAMERA],
         sizes=values[CAMERA:],
         errors_px=off,
         weights=weights,
