@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from calibration.grid_pose import (
 from calibration.lattice_search import Found, Shape
 from calibration.outline_fit import OutlineFit, fit_outline, outline_plan
 from calibration.outline_pose import (
+    by_standing_out,
     fit_frames,
     fit_outlines,
     outline_size,
@@ -42,6 +44,7 @@ _LEAST_MERIT, _SURE_MERIT = 0.22, 0.42
 _LEAST_SEEN, _SURE_SEEN = 0.5, 0.75
 _SOME_SEEN, _CLEAR_SEEN = 0.25, 0.6
 _LEAST_EDGES, _SURE_EDGES = 0.55, 0.8
+_LEAST_OUT = 0.6  # of the sides of a felt: across them the picture differs
 _SURE_FRAME = 0.88  # of a frame's worth: so many edges lie side by side that others fit nearly
 # Smaller boards cannot be read: of the picture, and of its squared width for each cell.
 _LEAST_AREA, _LEAST_CELL = 0.004, 0.00006
@@ -59,7 +62,7 @@ _HALVED = 0.7  # as many lines through the middles of cells as borders look like
 _OUTSIDE = 0.03  # of the picture
 _GOES_ON = 0.6  # of the sides of a row beside the cells look like theirs
 _HOURS = 2.0  # so far nobody errs who looks at the clock
-_FOCAL_REACH = 0.45  # logarithm; no webcam is farther from the guess
+_FOCAL_REACH = 0.62  # logarithm; no webcam is farther from the guess
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,10 +92,8 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     tried: list[str] = []
     frames: list[OutlineFit] = []
     if _has_frame(board):
-        say("the board's frame")
-        rectangles_seen = _outlines(segments, sight, board)
-        frames = _sound_edges(fit_frames(rectangles_seen, segments, sight, board), sight, board)
-        if by_frame := _sure_frame(frames, sight, board):
+        by_frame, frames = _by_frame(segments, sight, board, say)
+        if by_frame is not None:
             return Looked(by_frame, ())
     candidates = lattice_candidates(segments, sight, board)
     fits = _sound(fit_lattices(candidates, sight, board, say), sight, board)
@@ -115,12 +116,13 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     edges = frames or _sound_edges(fit_outlines(around, sight, board), sight, board)
     what = "frame" if _has_frame(board) else "outline"
     if edges and edges[0].merit > _LEAST_EDGES:
-        unsure = _narrow(board) and edges[0].merit < _SURE_EDGES
-        if (_marked(board) or unsure) and not _agreeing(edges[0], fits, board):
+        found = _by_edges(edges, sight, board)
+        unsure = _marked(board) or (_narrow(board) and found.astray)
+        if unsure and not _agreeing(edges[0], fits, board):
             # Books and table tops are rectangles too.
             tried.append(f"{what}: a rectangle of the board's shape, but no cells in it")
             return Looked(None, tuple(tried))
-        return Looked(_by_edges(edges, sight, board), tuple(tried))
+        return Looked(found, tuple(tried))
     tried.append(_tried_edges(edges, what))
     return Looked(None, tuple(tried))
 
@@ -162,6 +164,8 @@ def _sure_sheet(
     if not sheets or sheets[0].merit <= _SURE_EDGES or _contradicted(sheets[0], fits, board):
         return None
     found = _by_edges(sheets, sight, board)
+    if _narrow(board) and found.astray:
+        return None  # anything long has the shape of a sheet under a wall: the cells in it decide
     if _narrow(board) and not _row_inside(sheets[0], sight, board):
         return replace(found, doubts=(*found.doubts, _NO_ROW), astray=True)
     return found
@@ -195,7 +199,10 @@ def _has_frame(board: Board) -> bool:
 def _outlines(segments: Segments, sight: Sight, board: Board) -> list[Found]:
     size = board.lattice.size_mm[:2] if _has_frame(board) else outline_size(board)
     figures = contour_rectangles(sight.lab, Shape(size, sight.lens, sight.lens_known))
-    return taking_turns(figures, rectangles(segments, sight, [size])[0])
+    drawn = rectangles(segments, sight, [size])[0]
+    if not _has_frame(board):
+        figures, drawn = by_standing_out(figures, sight), by_standing_out(drawn, sight)
+    return taking_turns(figures, drawn)
 
 
 def _cells_inside(around: Sequence[Found], sight: Sight, board: Board) -> list[CellFit]:
@@ -309,12 +316,23 @@ def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
     return joined if joined.rms_px < max(3 * fit.solution.rms_px, _AGREE_PX) else fit.solution
 
 
-def _sure_frame(frames: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPose | None:
-    """The pose by a frame beyond doubt; else lines between cells may tell which edges they are."""
+def _by_frame(
+    segments: Segments, sight: Sight, board: Board, say: Say
+) -> tuple[BoardPose | None, list[OutlineFit]]:
+    """The pose of a framed board beyond doubt, or none, and the frames that were found."""
+    # Cells that are clearly drawn inside a frame leave no choice which of its edges are seen.
+    by_lines = islice(lattice_candidates(segments, sight, board), 1)
+    cells = _sound(fit_lattices(by_lines, sight, board, say, stretch=False), sight, board)
+    if cells and cells[0].convincing:
+        return _by_cells(cells[0], cells[1:], sight, board), []
+    say("the board's frame")
+    around = _outlines(segments, sight, board)
+    frames = _sound_edges(fit_frames(around, segments, sight, board), sight, board)
     if not frames or frames[0].worth <= _SURE_EDGES:
-        return None
+        return None, frames
     found = _by_edges(frames, sight, board)
-    return None if found.doubts else found
+    # Else fainter lines between cells may tell which edges they are.
+    return None if found.doubts else found, frames
 
 
 def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPose:
@@ -324,6 +342,9 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
     astray |= best.merit < _SURE_EDGES
     if _marked(board):
         doubts.append("a rectangle like the board is seen, but hardly any cells in it")
+    if best.stands_out < _LEAST_OUT and not _narrow(board):
+        astray = True
+        doubts.append("a rectangle like the board is seen, but it looks like what lies around it")
     missing = [name for name, share in best.support.items() if share < 0.5]
     if best.merit < _SURE_EDGES or (_has_frame(board) and best.worth < _SURE_FRAME):
         doubts.append("some edges are hardly seen: " + ", ".join(missing[:4] or ["all"]))
@@ -331,6 +352,7 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
         apart = apart_mm(best.solution.camera, rival.solution.camera, board)
         # What lacks an edge that the best one shows is no rival.
         lacks = min(rival.support.values()) < _SOME_SEEN < min(best.support.values())
+        lacks |= rival.stands_out < _LEAST_OUT < best.stands_out and not _narrow(board)
         if rival.worth > _RIVAL * best.worth and apart > _RIVAL_MM and not lacks:
             doubts.append(_RIVAL_FRAME if _has_frame(board) else _RIVAL_OUTLINE)
             astray = True

@@ -210,7 +210,9 @@ def fit_cells(
         if within.sum() < 0.5 * 4 * board.lattice.columns * board.lattice.ranks:
             return result
         cells = sides.part(within)
-        look = common_look(cells)
+        # While places are compared, what is loud may be something else than cells; but of the
+        # walls of hollows the one that is lit or in shadow tells most.
+        look = common_look(cells, 1.0) if coarse and depth is None else common_look(cells)
         found = lags(cells, look, reach * pitch)
         if depth is not None:
             found = _by_wall(cells, found, reach * pitch)

@@ -102,12 +102,15 @@ class CommonLook:
     explained: float  # part of the sides' energy, 0 to 1
 
 
-def common_look(sides: Sides) -> CommonLook:
-    """The one profile that explains most of all sides, each with its own strength and sign."""
+def common_look(sides: Sides, loudest: float = 2.0) -> CommonLook:
+    """The one profile that explains most of all sides, each with its own strength and sign.
+
+    No side counts for more than `loudest` usual ones.
+    """
     flat = sides.profiles.reshape(len(sides.profiles), -1)
-    # A few very strong sides (an edge of the board, a shadow) must not decide alone.
+    # Strong sides (an edge of the board, a shadow, a lamp mirrored in it) must not decide alone.
     energy = np.linalg.norm(flat, axis=1, keepdims=True)
-    cap = np.median(energy) * 2 + 1e-9
+    cap = loudest * np.median(energy) + 1e-9
     flat = flat * np.minimum(1, cap / np.maximum(energy, 1e-9))
     total = float((flat**2).sum())
     both = flat.T @ flat

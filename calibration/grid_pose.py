@@ -106,11 +106,18 @@ def centre_of(board: Board) -> Floats:
 
 
 def fit_lattices(
-    candidates: Iterable[tuple[str, Sequence[Found]]], sight: Sight, board: Board, say: Say
+    candidates: Iterable[tuple[str, Sequence[Found]]],
+    sight: Sight,
+    board: Board,
+    say: Say,
+    *,
+    stretch: bool = True,
 ) -> list[CellFit]:
     """The most likely lattices fitted to the cells, the most convincing first.
 
     `candidates` come from different ways of looking; the first convincing fit ends the search.
+    Without one, cells that are not quite square are looked for as well: somebody may have had to
+    `stretch` the picture.
     """
     fits: list[CellFit] = []
     seen: list[Sequence[Found]] = []
@@ -121,7 +128,7 @@ def fit_lattices(
         fits.sort(key=lambda f: -f.merit)
         if fits and fits[0].convincing:
             return fits
-    if not sight.lens_known and (not fits or fits[0].merit < _FAIR):
+    if stretch and not sight.lens_known and (not fits or fits[0].merit < _FAIR):
         # Printed grids whose cells are not quite square, and pictures that somebody stretched.
         say("cells that are not quite square")
         loose = replace(sight, doubt=replace(sight.doubt, aspect=_STRETCH))

@@ -13,9 +13,10 @@ _NEAR = 0.09  # of the pitch: how far off a line may lie
 _WITHIN_DEG = 2.0
 _MOST_COMBS = 20
 _MOST_FOUND = 5
-_MOST_SIDES, _MOST_RECTANGLES = 16, 8
+_MOST_SIDES, _MOST_RECTANGLES = 16, 40
 _NEAR_SIDE = 0.012  # of the other side's length
 _LEAST_DRAWN = 0.3
+_FEW = 0.05  # of the lines, by their weight
 _SQUARE_KNOWN, _SQUARE_UNKNOWN = 0.10, 0.14  # misfit allowed to a rectangle
 
 
@@ -59,6 +60,7 @@ class _Family:
     place: Floats
     low: Floats
     high: Floats
+    weight: Floats  # as the picture shows them: far away lines are long only where they lie
 
     @property
     def length(self) -> Floats:
@@ -237,10 +239,10 @@ def _family(H: Floats, segments: Segments, axis: int) -> _Family:
     """Where the lines that run along an axis lie on the other one."""
     ends = warp(H, segments.ends)
     good = np.isfinite(ends).all(axis=(1, 2))
-    ends = ends[good]
+    ends, weight = ends[good], segments.weight[good]
     run, place = ends[..., axis], ends[..., 1 - axis].mean(axis=1)
     order = np.argsort(place)
-    return _Family(place[order], run.min(axis=1)[order], run.max(axis=1)[order])
+    return _Family(place[order], run.min(axis=1)[order], run.max(axis=1)[order], weight[order])
 
 
 def _combs(family: _Family, teeth: int) -> list[Comb]:
@@ -282,12 +284,15 @@ def _combs(family: _Family, teeth: int) -> list[Comb]:
 
 def _clusters(family: _Family, most: int = 44) -> Floats:
     """Places where lines gather."""
-    reach = (family.place[-1] - family.place[0]) * 0.003 + 1e-9
+    # A table runs on to the horizon: what is seen of it as nearly nothing must not set the scale.
+    shown = np.cumsum(family.weight)
+    first, last = np.searchsorted(shown, np.array([_FEW, 1 - _FEW]) * shown[-1])
+    reach = (family.place[last] - family.place[first]) * 0.003 + 1e-9
     cuts = np.flatnonzero(np.diff(family.place) > reach) + 1
     groups = np.split(np.arange(len(family.place)), cuts)
     length = family.length
     places = np.array([np.average(family.place[g], weights=length[g] + 1e-12) for g in groups])
-    weights = np.array([length[g].sum() for g in groups])
+    weights = np.array([family.weight[g].sum() for g in groups])
     strongest = np.sort(np.argsort(-weights)[:most])
     return np.asarray(places[strongest])
 

@@ -41,6 +41,7 @@ class OutlineFit:
     support: dict[str, float]
     evidence: Evidence
     lines: tuple[tuple[EdgeLine, int], ...]  # those that were found, and how many pieces of each
+    stands_out: float = 1.0  # the part of its sides across which the picture differs
 
     @property
     def merit(self) -> float:

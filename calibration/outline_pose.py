@@ -21,9 +21,12 @@ from calibration.outline_fit import (
 )
 from calibration.segments import Segments, vanishing_points
 from calibration.solve import SizePrior, solve
+from calibration.standing_out import stands_out
 from rules.lattice import Board, Millimetres
 
-_MOST_TRIED = 6
+_MOST_TRIED = 8
+_MOST_COMPARED, _MOST_KEPT = 60, 10
+_DRAWN_WORTH = 0.3  # of a rectangle that is only drawn, against one that stands out
 _FRAME_GUESSES = (0.6, 0.8, 1.0, 1.3)  # heights of a frame, in units, where nobody measured it
 _WIDTHS = tuple(range(6, 31, 3))  # widths of a frame in mm, likewise
 _BEST_STARTS = 4
@@ -58,7 +61,15 @@ def rectangles(
                     found, find_rectangles(segments, points[a], points[b], shapes), strict=True
                 ):
                     have.extend(more)
-    return [_unlike(sorted(f, key=lambda one: -one.score)) for f in found]
+    return [_unlike(sorted(f, key=lambda one: -one.score), most=_MOST_COMPARED) for f in found]
+
+
+def by_standing_out(found: Sequence[Found], sight: Sight) -> list[Found]:
+    """Rectangles that differ from what lies around them first: squares of a cloth do not."""
+    worth = [
+        one.score * (_DRAWN_WORTH + stands_out(sight.lab, one.corners, sight.lens)) for one in found
+    ]
+    return [found[k] for k in np.argsort(-np.array(worth), kind="stable")]
 
 
 def taking_turns(*lists: Sequence[Found]) -> list[Found]:
@@ -67,11 +78,13 @@ def taking_turns(*lists: Sequence[Found]) -> list[Found]:
     return _unlike([one for row in rows for one in row if one is not None])
 
 
-def _unlike(found: list[Found], apart: float = 0.008, most: int = 10) -> list[Found]:
+def _unlike(found: list[Found], apart: float = 0.008, most: int = _MOST_KEPT) -> list[Found]:
     kept: list[Found] = []
+    turned = np.empty((8 * most, 4, 2))  # what is kept, from each corner and either way round
     for one in found:
-        turned = [np.roll(one.corners[::way], k, axis=0) for way in (1, -1) for k in range(4)]
-        if all(np.abs(t - other.corners).max() > apart for other in kept for t in turned):
+        if (np.abs(turned[: 8 * len(kept)] - one.corners).max(axis=(1, 2)) > apart).all():
+            ways = (np.roll(one.corners[::way], k, axis=0) for way in (1, -1) for k in range(4))
+            turned[8 * len(kept) : 8 * len(kept) + 8] = list(ways)
             kept.append(one)
         if len(kept) == most:
             break
@@ -95,8 +108,10 @@ def fit_outlines(found: Sequence[Found], sight: Sight, board: Board) -> list[Out
         camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
         fit = None if camera is None else _fit(camera, sight, plan, thick)
         if fit is not None:
-            fits.append(fit)
-    fits.sort(key=lambda f: -f.merit)
+            seen = fit.solution.camera
+            around = seen.lens.undistort(seen.project(corners))
+            fits.append(replace(fit, stands_out=stands_out(sight.lab, around, seen.lens)))
+    fits.sort(key=lambda f: -f.merit * (_DRAWN_WORTH + f.stands_out))
     return fits
 
 

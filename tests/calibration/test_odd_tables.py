@@ -1,0 +1,147 @@
+"""Boards that are found on odd tables: squared cloths, mirrored lamps, very wide lenses."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from calibration.camera import Camera, Floats, Lens
+from calibration.errors import NotFound
+from calibration.pose import find_pose
+from calibration.rectify import Plane
+from calibration.scene import CameraPlace, Scene
+from calibration.solve import FOCAL_GUESS, Evidence, LensDoubt, solve
+from calibration.standing_out import stands_out
+from rules.registry import find_game
+from service.bench.calibrate import true_errors
+from service.table_folder import default_table
+from tests.calibration.scenes import Box, Look, Paint, draw, grain, lines, look_at, plain
+
+SIZE = (960, 540)
+FRONT = CameraPlace(name="camera", source=None, clock=6)
+
+
+def scene_of(game: str) -> Scene:
+    """The game's usual table, seen by nobody yet."""
+    return default_table(find_game(game)).scene
+
+
+def slab(scene: Scene, top: Paint, side: tuple[float, float, float], thick: float = 5.0) -> Box:
+    """The board with its margins."""
+    wide, deep, _ = scene.board.lattice.size_mm
+    left, front, right, back = scene.board.margin_mm
+    return Box((-left, -front, -thick), (wide + right, deep + back, 0.0), top, side)
+
+
+def squared_cloth(x: Floats, y: Floats) -> Floats:
+    """Green lines on white, nearly as far apart as a felt is wide."""
+    on = (np.abs((x - 30) % 182 - 91) < 2.5) | (np.abs((y + 40) % 182 - 91) < 2.5)
+    return np.where(on[..., None], np.array([0.15, 0.3, 0.2]), np.array([0.5, 0.55, 0.6]))
+
+
+@pytest.fixture
+def cloth_camera() -> Camera:
+    """A camera that sees a felt at the lower edge of its picture, and several squares."""
+    return look_at(SIZE, 760, (260, -330, 330), (60, 110, 0))
+
+
+def test_a_felt_is_found_before_the_squares_of_the_cloth_it_lies_on(cloth_camera: Camera) -> None:
+    """Squares have the felt's shape and clear lines, but the same cloth on both their sides."""
+    scene = scene_of("turris")
+    felt = slab(scene, plain(0.05, 0.04, 0.35), (0.03, 0.02, 0.2))
+    image = draw(cloth_camera, [felt], -5.0, Look(table=squared_cloth))
+
+    found = find_pose(image, scene, replace(FRONT, clock=5.3), None)
+
+    assert not found.doubts
+    assert true_errors(found.camera, cloth_camera, scene.board)["0"] < 3.0
+
+
+def test_squares_of_a_cloth_alone_are_no_felt(cloth_camera: Camera) -> None:
+    """Whatever has the shape of the felt there is not told without doubt."""
+    image = draw(cloth_camera, [], -5.0, Look(table=squared_cloth))
+
+    try:
+        doubts = find_pose(image, scene_of("turris"), replace(FRONT, clock=5.3), None).doubts
+    except NotFound:
+        return
+
+    assert doubts
+
+
+def test_a_drawn_square_does_not_stand_out() -> None:
+    """A field of another colour does, with every side."""
+    lens = Lens.simple((200, 200), 200.0)
+    corners = lens.undistort(np.array([[50.0, 50], [150, 50], [150, 150], [50, 150]]))
+    field = np.full((200, 200, 3), (60.0, 0.0, 0.0), np.float32)
+    field[50:151, 50:151] = (45.0, 20.0, 0.0)
+    drawn: Plane = np.full((200, 200, 3), (60.0, 0.0, 0.0), np.float32)
+    drawn[49:152, 49:152] = (20.0, 0.0, 0.0)
+    drawn[52:149, 52:149] = (60.0, 0.0, 0.0)
+
+    assert stands_out(field, corners, lens) == 1.0
+    assert stands_out(drawn, corners, lens) == 0.0
+
+
+def with_lamp(base: Paint, x: Floats, y: Floats) -> Floats:
+    """A bright lamp mirrored in the middle of a board."""
+    lamp = (np.abs(x + 0.4 * y - 125) < 46) & (np.abs(y - 0.3 * x - 60) < 46)
+    return np.where(lamp[..., None], 0.7 + 0.3 * base(x, y), base(x, y))
+
+
+def test_cells_are_found_around_a_mirrored_lamp() -> None:
+    """Its outline is far stronger than the board's lines, but no cell looks like another there."""
+    scene = scene_of("kewbz")
+    lattice = scene.board.lattice
+    counts = (lattice.columns, lattice.ranks)
+    wood = grain(plain(0.06, 0.1, 0.2), 0.06, seed=3)
+    ruled = lines(wood, (0.04, 0.07, 0.15), lattice.pitch_mm, counts, 0.9)
+    board = slab(scene, partial(with_lamp, ruled), (0.05, 0.08, 0.16))
+    camera = look_at(SIZE, 800, (40, -260, 360), (88, 88, 0))
+    image = draw(camera, [board], -5.0, Look(table=plain(0.45, 0.47, 0.5)))
+
+    found = find_pose(image, scene, FRONT, None)
+
+    assert found.method == "grid"
+    assert true_errors(found.camera, camera, scene.board)["0"] < 1.0
+
+
+def test_printed_cells_place_a_framed_board_before_a_very_wide_lens() -> None:
+    """Bent edges of a frame can be read in many ways; the lines inside in one only."""
+    scene = scene_of("ksar")
+    lattice = scene.board.lattice
+    wide, deep, _ = lattice.size_mm
+    counts = (lattice.columns, lattice.ranks)
+    floor = lines(plain(0.04, 0.06, 0.12), (0.15, 0.2, 0.28), lattice.pitch_mm, counts, 0.6)
+    wood = (0.04, 0.06, 0.12)
+    rails = [
+        ((-14, -14, -6), (wide + 14, 0, 12)),
+        ((-14, deep, -6), (wide + 14, deep + 14, 12)),
+        ((-14, 0, -6), (0, deep, 12)),
+        ((wide, 0, -6), (wide + 14, deep, 12)),
+    ]
+    boxes = [Box((-14, -14, -6), (wide + 14, deep + 14, 0), floor, wood)]
+    boxes += [Box(low, high, plain(*wood), wood) for low, high in rails]
+    camera = look_at(SIZE, 0.51 * SIZE[0], (20, -95, 190), (75, 78, 0), distortion=(-0.23, 0.06))
+    image = draw(camera, boxes, -6.0, Look(table=plain(0.12, 0.16, 0.22), gain=1.5))
+
+    found = find_pose(image, scene, FRONT, None)
+
+    errors = true_errors(found.camera, camera, scene.board)
+    assert errors["0"] < 1.0
+    assert errors["100"] < 4.0
+
+
+def test_a_lens_beyond_those_of_webcams_is_told_as_unknown() -> None:
+    """Where the focal length was stopped nothing was measured: heights are as uncertain as ever."""
+    camera = look_at(SIZE, 0.36 * SIZE[0], (60, -60, 150), (90, 90, 0))
+    at = np.array([[x, y, 0.0] for x in range(0, 181, 20) for y in range(0, 181, 20)])
+    evidence = Evidence.of_points(at, camera.project(at), 0.2)
+    start = Camera.of(Lens.simple(SIZE, FOCAL_GUESS * SIZE[0]), camera.rotation, np.array(
+        camera.translation_mm
+    ))  # fmt: skip
+
+    solution = solve(start, evidence, LensDoubt.unknown())
+
+    assert np.sqrt(solution.covariance[6, 6]) > 0.1
