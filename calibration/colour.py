@@ -4,7 +4,7 @@ All values are in the space of `colour_space`, after taking away the local light
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ class CameraColours:
 
     `mean[c, f]` is the place of letter c on face f, `spread[c, f]` its standard deviations along
     brightness and along the hue axes, `seen[c, f]` whether that was measured and not predicted.
-    `light` holds the brightness over the board: six coefficients of a quadratic.
+    `light` holds the brightness over the board: six coefficients of a quadratic. Where a camera
+    shows a lit face clipped, `clip[c, f]` leads from `mean` to where the face really lies: that is
+    what its shadows tell.
     """
 
     letters: tuple[str, ...]
@@ -31,14 +33,18 @@ class CameraColours:
     spread: Floats32
     seen: NDArray[np.bool_]
     light: Floats32
+    clip: Floats32 = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
 
     def __post_init__(self) -> None:
         many = len(self.letters)
+        if not np.size(self.clip):
+            object.__setattr__(self, "clip", np.zeros((many, len(FACES), 3)))
         for name, shape, kind in (
             ("mean", (many, len(FACES), 3), np.float32),
             ("spread", (many, len(FACES), 2), np.float32),
             ("seen", (many, len(FACES)), np.bool_),
             ("light", (6,), np.float32),
+            ("clip", (many, len(FACES), 3), np.float32),
         ):
             array = np.array(getattr(self, name), dtype=kind)
             if array.shape != shape or not np.isfinite(array).all():
@@ -56,6 +62,7 @@ class CameraColours:
             "spread": np.round(self.spread.astype(float), 4).tolist(),
             "seen": self.seen.tolist(),
             "light": np.round(self.light.astype(float), 5).tolist(),
+            "clip": np.round(self.clip.astype(float), 4).tolist(),
         }
 
     @staticmethod
@@ -63,7 +70,12 @@ class CameraColours:
         """The colours of JSON values; raises CalibrationError."""
         try:
             return CameraColours(
-                tuple(data["letters"]), data["mean"], data["spread"], data["seen"], data["light"]
+                tuple(data["letters"]),
+                data["mean"],
+                data["spread"],
+                data["seen"],
+                data["light"],
+                data.get("clip", ()),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise CalibrationError(

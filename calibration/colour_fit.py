@@ -24,6 +24,7 @@ from calibration.colour_space import (
     of_light,
     of_look,
     smoothed,
+    where_unclipped,
 )
 from calibration.cv import Image
 from calibration.obstacles import frame_boxes
@@ -55,6 +56,7 @@ class Sample:
     mean: Floats32
     spread: tuple[float, float]
     pixels: int
+    clipped: float = 0.0  # the part of its pixels that say only "at least"
 
 
 # How far each part of the sum may lie from its prior: brightness, and each hue axis.
@@ -63,6 +65,8 @@ _CAMERA = (0.90, 0.25)  # exposure and white balance
 _FACE = (0.40, 0.07)  # light on a side against light on the top
 _OWN_FACE = (0.15, 0.05)  # the same face direction, another camera (gloss)
 _START_FACE = (0.0, -0.35, -0.35, -0.35, -0.35)
+_SURE_HUE = 0.2  # a hue less sure than this is not predicted
+_CLIPPED = (0.3, 0.5)  # what a clipped face is off its true place
 # Spread of one colour on one face: grain, shadow edges, tint thrown by neighbours.
 THINNEST_PX = 2.5  # faces seen under a flatter angle are left out
 _LEAST_SPREAD = (0.16, 0.055)
@@ -86,10 +90,10 @@ def fit_colours(
     means, doubt = _solve(samples, looks, [_brightness(view) for view in views])
     found: list[CameraColours] = []
     for number in range(len(views)):
-        mean, spread, seen = _settle(
-            [s for s in samples if s.camera == number], means[number], doubt[number]
-        )
-        found.append(CameraColours(letters, mean, spread, seen, lights[number]))
+        own = [s for s in samples if s.camera == number]
+        mean, spread, seen = _settle(own, means[number], doubt[number])
+        clip = _clip(own, mean, means[number], doubt[number])
+        found.append(CameraColours(letters, mean, spread, seen, lights[number], clip))
     return tuple(found)
 
 
@@ -188,7 +192,10 @@ def _face_samples(
             thick = _thickness(view.camera.project(points))
             worth = int(inside.sum() / (1 + (8.0 / max(thick, 1.0)) ** 2)) + 1
             letter_number = letters.index(letter)
-            found.append(Sample(number, unit.cell, letter_number, face, mean, spread, worth))
+            clipped = float((clipped_channels(pixels[inside]) > 0).mean())
+            found.append(
+                Sample(number, unit.cell, letter_number, face, mean, spread, worth, clipped)
+            )
     return found
 
 
@@ -263,7 +270,7 @@ def _solve(
         noise = 0.12 if axis == 0 else 0.05
         for s in samples:
             row = rows[s.camera, s.letter, s.face]
-            sure = noise**2 * (1 + 10.0 / s.pixels)
+            sure = noise**2 * (1 + 10.0 / s.pixels) + (_CLIPPED[kind] * s.clipped) ** 2
             hold += np.outer(row, row) / sure
             goal += row * float(s.mean[axis]) / sure
         spread = np.linalg.inv(hold)
@@ -297,3 +304,20 @@ def _settle(
             spread[c, f] = np.hypot(np.maximum(within, _LEAST_SPREAD), 0.7 * between)
             seen[c, f] = True
     return mean.astype(np.float32), spread.astype(np.float32), seen
+
+
+def _clip(samples: Sequence[Sample], mean: Floats32, predicted: Floats, doubt: Floats) -> Floats32:
+    """What leads from the look of clipped faces (C, F, 3) to their true places, 0 elsewhere.
+
+    In less light they have the hue that is predicted from faces that are not clipped.
+    """
+    clip = np.zeros_like(mean)
+    for c in range(len(mean)):
+        for f in range(len(FACES)):
+            here = [s for s in samples if s.letter == c and s.face == f]
+            many = sum(s.pixels for s in here)
+            clipped = sum(s.pixels * s.clipped for s in here) > 0.3 * max(many, 1)
+            if clipped and doubt[c, f, 1] < _SURE_HUE:
+                hue = predicted[c, f, 1:].astype(np.float32)
+                clip[c, f] = where_unclipped(mean[c, f], hue) - mean[c, f]
+    return clip

@@ -63,18 +63,31 @@ def gains_of(change: Floats32) -> Floats32:
     return np.asarray(np.exp(change @ _BACK.T), dtype=np.float32)
 
 
-def hue_when_darker(place: Floats32, brightness: Floats32) -> Floats32:
+def hue_when_darker(place: Floats32, brightness: Floats32, *, ceiling: float = np.inf) -> Floats32:
     """Hue axes (B, 2) of something that is at `place` when lit, seen at other brightnesses (B).
 
     Half the light is half of every channel, but the small constant under the logarithm draws the
-    hue of dark things towards grey.
+    hue of dark things towards grey; no channel of the picture is brighter than `ceiling`.
     """
-    lit = np.exp(_BACK @ place) - DARKEST
-    lit = np.maximum(lit, 1e-4)
-    curve = of_light((_SHARES_OF_LIGHT[:, None] * lit[None]).astype(np.float32))
+    curve = of_light(np.minimum(_SHARES_OF_LIGHT[:, None] * _light_at(place), ceiling))
     return np.stack(
         [np.interp(brightness, curve[:, 0], curve[:, axis]) for axis in (1, 2)], axis=1
     ).astype(np.float32)
+
+
+def where_unclipped(look: Floats32, hue: Floats32) -> Floats32:
+    """Where something that looks like this, because channels were clipped at 1, really lies.
+
+    `hue` are the hue axes that it has in less light.
+    """
+    light = _light_at(np.array([0.0, *hue], dtype=np.float32))
+    curve = of_light(np.minimum(_SHARES_OF_LIGHT[:, None] * light, 1.0))
+    share = np.interp(look[0], curve[:, 0], _SHARES_OF_LIGHT)
+    return of_light(np.asarray(light * np.float32(share)))
+
+
+def _light_at(place: Floats32) -> Floats32:
+    return np.asarray(np.maximum(np.exp(_BACK @ place) - DARKEST, 1e-4), dtype=np.float32)
 
 
 def clipped_channels(bgr: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -34,6 +34,9 @@ class CertaintySettings:
     tried: int = 8  # rivals that are tried exactly, on each of them
     unseen_odds: float = 1.4  # log-odds that no slivers exceed: they deceive together
     face_odds: float = 5.0  # and for as many rays as a whole face is seen by
+    pairs: int = 24  # rivals that are tried with what their neighbours would then be
+    pairs_again: int = 8  # of them where only what changed is read again
+    pair_odds: float = 3.0  # log-odds beyond which neither is
     suspicion: float = 0.02  # rivals more likely than this are tried exactly
     usual_misfit: float = 0.5  # regret of a ray where what was read explains what is seen
     least_sharpness: float = 0.15  # what is left of the sharpness where nothing explains it
@@ -144,6 +147,7 @@ class Doubts:
     def look_at(self, position: Position) -> None:
         """Goes on with another copy of the position."""
         self._position = position
+        self._look(position)
 
     def suspects(self) -> list[int]:
         """Columns on which something else is not out of the question, the most doubtful first."""
@@ -246,6 +250,21 @@ class Doubts:
             for stack, gain in own.items()
         ]
         return sorted(found, key=lambda option: -option[2])
+
+    @property
+    def least_gain(self) -> float:
+        """Stacks that lose more than this are hardly likely."""
+        return -self._settings.pair_odds / self._settings.sharpness
+
+    def likeliest(self) -> list[tuple[int, NDArray[np.int8]]]:
+        """The likeliest rivals, without those that differ only in what nobody sees."""
+        found: dict[tuple[int, Colours], tuple[int, NDArray[np.int8]]] = {}
+        most = self._settings.pairs if self._whole else self._settings.pairs_again
+        for column, stack, gain in self.options():
+            if gain > self.least_gain and len(found) < most:
+                seen = np.append(self._seen(column), np.ones(len(stack), dtype=bool))
+                found.setdefault((column, _masked(tuple(stack.tolist()), seen)), (column, stack))
+        return list(found.values())
 
     def moved(self, changes: Mapping[int, NDArray[np.int8]]) -> None:
         """Other stacks were taken on these columns: what was read before becomes a rival."""

@@ -3,6 +3,7 @@
 Densities are over the colour space of `calibration.colour_space`, relative to the local light.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import cv2
@@ -67,27 +68,27 @@ class LookSettings:
     piece_shaded: float = 0.38  # share in shadow: darker by about half, of less certain hue
     shade: float = -0.45
     shade_spread: float = 0.45
-    shade_hue: float = 0.09  # added to the hue's spread
+    shade_hue: tuple[float, float] = (0.13, 0.06)  # added to the hue's spread
     gloss: float = 0.15  # how much of its hue a face may lose or gain, one standard deviation
     piece_deep: float = 0.08  # share in the dark between pieces, tinted by them
     deep: float = -1.5
     deep_spread: float = 0.8
-    deep_hue: float = 0.22
+    deep_hue: tuple[float, float] = (0.30, 0.13)
     piece_tinted: float = 0.03  # lamps of two colours, reflections, what nobody calibrated
-    piece_tint: tuple[float, float] = (0.6, 0.28)
+    piece_tint: tuple[float, float, float] = (0.6, 0.40, 0.19)
     board_lit: float = 0.52
     board_shaded: float = 0.31
     board_shade: float = -0.5
     board_shade_spread: float = 0.45
     board_lit_spread: float = 0.10
     board_lit_hue: float = 0.05
-    board_shade_hue: float = 0.13
+    board_shade_hue: tuple[float, float] = (0.16, 0.08)
     board_deep: float = 0.12  # share in the dark between pieces or where one lamp gives all light
     board_deep_shade: float = -1.5
     board_deep_spread: float = 0.8
-    board_deep_hue: float = 0.20
+    board_deep_hue: tuple[float, float] = (0.28, 0.13)
     board_tinted: float = 0.05  # reflections and tints thrown by pieces
-    board_tint: tuple[float, float] = (0.6, 0.30)
+    board_tint: tuple[float, float, float] = (0.6, 0.42, 0.21)
     noise: float = 0.0035  # of light; matters where it is dark
     anything: float = 0.03  # share of pixels that show something else
     anything_density: float = 0.02  # an even density over all colours that occur
@@ -216,7 +217,7 @@ class EyeLooks:
         values = of_light(light)
         even = of_light(light * self.dimming[some])
         contrast = np.digitize(_contrast(smooth, px), CONTRASTS)
-        piece, shade = self._pieces(even, colours)
+        piece, shade = self._pieces(even, colours, tint)
         off = self._off_nothing(values, light, some, piece)
         nothing = self._nothing(values, off, some, tint)
         return RayLooks(
@@ -235,7 +236,7 @@ class EyeLooks:
 
     def again(self, looks: RayLooks, colours: CameraColours, tint: Floats32) -> RayLooks:
         """The same picture with other colours of the pieces and of shadows on the board."""
-        piece, shade = self._pieces(looks.values, colours)
+        piece, shade = self._pieces(looks.values, colours, tint)
         every = np.arange(len(self._rays.px))
         values = of_light(looks.light)
         nothing = self._nothing(values, looks.nothing_off, every, tint)
@@ -247,7 +248,7 @@ class EyeLooks:
         )
 
     def _pieces(
-        self, values: Floats32, colours: CameraColours
+        self, values: Floats32, colours: CameraColours, tint: Floats32 | None
     ) -> tuple[Floats32, NDArray[np.int8]]:
         cfg = self._settings
         many = len(colours.letters)
@@ -261,34 +262,31 @@ class EyeLooks:
                 shade[c, f] = classes_of(off)
                 bright, hue = colours.spread[c, f]
                 hues = hue_when_darker(colours.mean[c, f], _BRIGHTNESSES)
-                far = values[:, 1:] - hues.take(place, axis=0)
+                lit = values[:, 1:] - hues.take(place, axis=0)
+                far = lit
+                if colours.clip[c, f].any():
+                    true = colours.mean[c, f] + colours.clip[c, f]
+                    hues = hue_when_darker(true, _BRIGHTNESSES, ceiling=1.0)
+                    far = values[:, 1:] - hues.take(place, axis=0)
+                if f == 0 and tint is not None:
+                    far = far - tint_at(off, tint)  # tops lie level like the board
                 # Gloss adds white light: hues differ most along the line to grey.
-                strong = float(np.hypot(*colours.mean[c, f, 1:])) + 1e-6
-                u, v = colours.mean[c, f, 1:] / strong
-                along = (far[:, 0] * u + far[:, 1] * v) ** 2
-                across = (far[:, 1] * u - far[:, 0] * v) ** 2
-                gloss = cfg.gloss * strong
-                own = cfg.piece_lit * _density(
-                    off, along, bright, np.hypot(hue, gloss), noise, across, hue
-                )
-                shade_hue = np.hypot(hue, cfg.shade_hue)
+                grey = colours.mean[c, f, 1:]
+                gloss = cfg.gloss**2 * np.outer(grey, grey)
+                same = hue**2 * np.eye(2, dtype=np.float32)
+                own = cfg.piece_lit * _density(off, lit, bright, same + gloss, noise)
                 own += cfg.piece_shaded * _density(
                     off - cfg.shade,
-                    along,
+                    far,
                     np.hypot(bright, cfg.shade_spread),
-                    np.hypot(shade_hue, gloss),
+                    same + gloss + _square(cfg.shade_hue),
                     noise,
-                    across,
-                    shade_hue,
                 )
                 own += cfg.piece_deep * _density(
-                    off - cfg.deep,
-                    along + across,
-                    cfg.deep_spread,
-                    np.hypot(hue, cfg.deep_hue),
-                    noise,
+                    off - cfg.deep, far, cfg.deep_spread, same + _square(cfg.deep_hue), noise
                 )
-                own += cfg.piece_tinted * _density(off, along + across, *cfg.piece_tint, noise)
+                far_off, *far_hue = cfg.piece_tint
+                own += cfg.piece_tinted * _density(off, far, far_off, _square(far_hue), noise)
                 found[c, f] = own
         found += cfg.anything * cfg.anything_density
         return found, shade
@@ -340,36 +338,43 @@ class EyeLooks:
         bright, hue = off[:, 0], off[:, 1:]
         if tint is not None:
             hue = hue - tint_at(bright, tint)
-        far_hue = (hue**2).sum(axis=1)
         even = np.float32(cfg.anything * cfg.anything_density)
+        one = np.eye(2, dtype=np.float32)
         if self._empty is None:
-            found = cfg.board_lit * _density(bright, far_hue, 0.3, 0.12, noise)
-            found += cfg.board_shaded * _density(bright - cfg.board_shade, far_hue, 0.6, 0.2, noise)
-            found += cfg.board_deep * _density(bright + 1.0, far_hue, 1.0, 0.35, noise)
+            found = cfg.board_lit * _density(bright, hue, 0.3, 0.12**2 * one, noise)
+            found += cfg.board_shaded * _density(
+                bright - cfg.board_shade, hue, 0.6, 0.2**2 * one, noise
+            )
+            found += cfg.board_deep * _density(bright + 1.0, hue, 1.0, 0.35**2 * one, noise)
             return np.asarray(found + even)
         about, about_hue = (spread[some] for spread in self._empty_spread)
+        rough = noise + about_hue**2
         lit = _density(
             bright,
-            far_hue,
+            hue,
             np.hypot(cfg.board_lit_spread, about),
-            np.hypot(cfg.board_lit_hue, about_hue),
+            cfg.board_lit_hue**2 * one,
             noise,
+            rough,
         )
         shaded = _density(
             bright - cfg.board_shade,
-            far_hue,
+            hue,
             np.hypot(cfg.board_shade_spread, about),
-            np.hypot(cfg.board_shade_hue, about_hue),
+            _square(cfg.board_shade_hue),
             noise,
+            rough,
         )
         deep = _density(
             bright - cfg.board_deep_shade,
-            far_hue,
+            hue,
             cfg.board_deep_spread,
-            np.hypot(cfg.board_deep_hue, about_hue),
+            _square(cfg.board_deep_hue),
             noise,
+            rough,
         )
-        tinted = _density(bright, far_hue, *cfg.board_tint, noise)
+        far_off, *far_hue = cfg.board_tint
+        tinted = _density(bright, hue, far_off, _square(far_hue), noise)
         found = cfg.board_lit * lit + cfg.board_shaded * shaded
         found += cfg.board_deep * deep + cfg.board_tinted * tinted
         return np.asarray(found + even, dtype=np.float32)
@@ -388,27 +393,27 @@ def tint_at(bright: Floats32, tint: Floats32) -> Floats32:
     return np.stack(columns, axis=1).astype(np.float32)
 
 
+def _square(spread: Sequence[float]) -> Floats32:
+    """The covariance of hue whose axes have these deviations."""
+    return np.diag(np.square(spread)).astype(np.float32)
+
+
 def _density(
     bright: Floats32,
-    far_hue: Floats32,
+    hue: Floats32,
     bright_spread: Floats32 | float,
-    hue_spread: Floats32 | float,
+    around: Floats32,
     noise: Floats32,
-    across: Floats32 | None = None,
-    across_spread: float = 0.0,
+    hue_noise: Floats32 | None = None,
 ) -> Floats32:
-    """A normal density over brightness and the two hue axes, widened by the pixel's noise.
-
-    `far_hue` is the squared distance in hue, or, with `across`, only that along one direction.
-    """
+    """A normal density over brightness and hue (N, 2) of covariance `around`, widened by noise."""
     wide = bright_spread * bright_spread + noise
-    around = hue_spread * hue_spread + noise
-    exponent = bright * bright / wide + far_hue / around
-    if across is None:
-        return np.asarray(np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide) * around))
-    other = across_spread * across_spread + noise
-    exponent += across / other
-    return np.asarray(np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide * around * other)))
+    (low, high), axes = np.linalg.eigh(around)
+    turned = hue @ axes.astype(np.float32)
+    more = noise if hue_noise is None else hue_noise
+    one, two = np.float32(low) + more, np.float32(high) + more
+    exponent = bright * bright / wide + turned[:, 0] ** 2 / one + turned[:, 1] ** 2 / two
+    return np.asarray(np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide * one * two)))
 
 
 def _local_spread(image: ImageBGR, at: tuple[NDArray[np.int32], ...]) -> tuple[Floats32, Floats32]:

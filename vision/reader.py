@@ -31,7 +31,8 @@ from vision.placing import Kit, Placing, PlacingSettings, pieces_in
 from vision.position import Position, Sight
 from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
-from vision.search import climb, propose, shake, slide
+from vision.search import climb, exchange, propose, shake, slide
+from vision.towers import higher
 from vision.votes import FaceVotes, votes_on
 
 CHANGED = 6  # of 255: smaller differences of a pixel are noise
@@ -253,7 +254,12 @@ class Reader:
         told = position.copy()
         doubts.look_at(told)
         nudge(told, self.settings.nudge)
+        if position.anchor is None:
+            told, further = self._upright(told, doubts)
+            suspects += [column for column in further if column not in suspects]
         doubts.settle(suspects)
+        doubts.add(exchange(told, doubts.likeliest(), doubts.least_gain))
+        doubts.look_at(told)
         if self._blocks:
             pair_up(told, doubts)
         return told
@@ -273,6 +279,18 @@ class Reader:
             [self._votes[name] for name in pixels],
             None if looks is None else [own.nothing_off for own in looks.values()],
         )
+
+    def _upright(self, told: Position, doubts: Doubts) -> tuple[Position, list[int]]:
+        """The position after its towers were tried higher, and the columns in doubt by that."""
+        other = higher(told, self.settings.nudge)
+        if other is None:
+            return told, []
+        best, worse = (other, told) if other.score > told.score else (told, other)
+        doubts.look_at(best)
+        changed = list(best.differing(worse.state[:-1]))
+        loss = worse.score - best.score
+        doubts.add({column: {tuple(worse.stack(column).tolist()): loss} for column in changed})
+        return best, changed
 
     def _remember(
         self,

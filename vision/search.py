@@ -11,6 +11,7 @@ from vision.position import Position, Stack
 
 USUAL = 0.35  # regret of a ray that is explained as well as can be hoped
 SUSPECT = 2.5  # columns whose rays have less regret than this beyond the usual are left alone
+SHARED = 60.0  # what a whole face may gain as its rays share their light
 REACH = 500.0  # stacks that promise so much less are not tried
 ALONG = 0.85  # cosine of the angle to the line of sight that still lies along it
 _NOTHING = np.zeros(0, dtype=np.int8)
@@ -113,6 +114,73 @@ def slide(position: Position, origins: Sequence[NDArray[np.float64]]) -> dict[in
     return found
 
 
+def exchange(
+    position: Position, options: Sequence[tuple[int, Stack]], least: float
+) -> dict[int, Rivals]:
+    """Tries stacks together with what their neighbours could then be.
+
+    What one column loses by another stack a neighbour may win back: the same pixels are explained
+    by the one or the other. Better pairs are taken; those that lose less than `least` are returned
+    as rivals of both.
+    """
+    found: dict[int, Rivals] = {}
+    won = 0.0
+
+    def note(column: int, stack: Stack, gain: float) -> None:
+        own, told = found.setdefault(column, {}), tuple(stack.tolist())
+        own[told] = max(own.get(told, -np.inf), won + gain)
+
+    for column, stack in options:
+        own = position.stack(column)
+        first = position.gain({column: stack})
+        position.change({column: stack})
+        better: tuple[float, int, Stack] | None = None
+        for other, answer in _answers(position, column, least - first):
+            joint = first + position.gain({other: answer})
+            if joint > least:
+                note(other, answer, joint)
+                note(column, stack, joint)
+                if joint > (better[0] if better else 0.05):
+                    better = joint, other, answer
+        if better is None:
+            position.change({column: own})
+        else:
+            gain, other, answer = better
+            note(column, own, 0.0)
+            note(other, position.stack(other), 0.0)
+            position.change({other: answer})
+            won += gain
+    now = {column: tuple(position.stack(column).tolist()) for column in found}
+    return {
+        column: {stack: gain - won for stack, gain in rivals.items() if stack != now[column]}
+        for column, rivals in found.items()
+    }
+
+
+def _answers(position: Position, column: int, least: float) -> Iterator[tuple[int, Stack]]:
+    """The best other stack of each column beside this one, if it promises to gain enough."""
+    gains = position.columns_gain()
+    for other in _beside(position, column):
+        now = position.stack(other)
+        worth = gains.by_height[other] - gains.worth(other, now)
+        if np.array_equal(gains.stack_of_height(other, len(now)), now):
+            worth[len(now)] = -np.inf
+        for heights in (slice(0, len(now)), slice(len(now), None)):
+            if len(worth[heights]) and worth[heights].max() > least - SHARED:
+                high = int(worth[heights].argmax()) + (heights.start or 0)
+                yield other, gains.stack_of_height(other, high)
+
+
+def _beside(position: Position, column: int) -> Iterator[int]:
+    """The columns around this one."""
+    lattice = position.evidence.lattice
+    rank, file = divmod(column, lattice.columns)
+    for r in range(max(rank - 1, 0), min(rank + 2, lattice.ranks)):
+        for f in range(max(file - 1, 0), min(file + 2, lattice.columns)):
+            if (r, f) != (rank, file):
+                yield r * lattice.columns + f
+
+
 def _along(
     position: Position, column: int, origins: Sequence[NDArray[np.float64]]
 ) -> Iterator[tuple[int, bool]]:
@@ -152,7 +220,8 @@ def _others(gains: ColumnGains, column: int, high: int) -> list[Stack]:
     worth = gains.by_height[column]
     heights = np.arange(len(worth))
     picked: list[int] = []
-    for allowed in (heights != high, heights <= high // 2, heights > high):
+    between = (heights > high // 2) & (heights < high - 1)
+    for allowed in (heights != high, heights <= high // 2, between, heights > high):
         other = allowed & (heights != high)
         if other.any():
             best = int(heights[other][worth[other].argmax()])

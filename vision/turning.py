@@ -279,6 +279,7 @@ def turned_colours(colours: CameraColours, degrees: float) -> CameraColours:
     return replace(
         colours,
         mean=colours.mean[:, order],
+        clip=colours.clip[:, order],
         spread=colours.spread[:, order],
         seen=colours.seen[:, order],
         light=np.array(light, dtype=np.float32),

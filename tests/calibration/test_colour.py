@@ -18,6 +18,7 @@ from calibration.colour_space import (
     log_colours,
     of_light,
     of_look,
+    where_unclipped,
 )
 from calibration.errors import CalibrationError
 from calibration.store import Calibration
@@ -70,6 +71,19 @@ class TestSpace:
         assert hues[0] == pytest.approx(place[1:], abs=0.05)
         assert np.linalg.norm(hues[1]) < np.linalg.norm(hues[0])
 
+    def test_what_the_camera_clipped_is_found_by_its_hue_in_less_light(self) -> None:
+        """Light wood in full light looks white; its hue in the shade tells where it lies."""
+        light = np.array([0.45, 1.0, 1.5], dtype=np.float32)
+        place = of_light(light)
+        look = of_light(np.minimum(light, 1.0))
+
+        found = where_unclipped(look, place[1:])
+
+        shade = hue_when_darker(found, look[:1] - 1.0, ceiling=1.0)[0]
+        assert found == pytest.approx(place, abs=0.05)
+        assert shade == pytest.approx(place[1:], abs=0.05)
+        assert np.linalg.norm(shade) > 1.3 * np.linalg.norm(look[1:])
+
     def test_the_commonest_change_is_the_lights(self, rng: np.random.Generator) -> None:
         """A third of the pixels showing something new does not disturb the light's change."""
         same = rng.normal([0.4, 0.1, 0.0], 0.03, (200, 3))
@@ -107,6 +121,13 @@ class TestFit:
         assert not found.seen.any()
         assert pair is not None
         assert pair[2] > 3
+
+    def test_colours_stored_before_clipping_was_known_are_read(self) -> None:
+        """Nothing is taken to be clipped where nothing is told of it."""
+        data = from_names().to_json()
+        del data["clip"]
+
+        assert not CameraColours.from_json(data).clip.any()
 
     def test_damaged_colours_are_refused(self) -> None:
         """Stored values of the wrong shape lead to a message that says what to do."""

@@ -12,6 +12,7 @@ from rules.registry import find_game
 from rules.stacks import Stacks
 from vision.likelihood import CameraEye
 from vision.reader import Reader
+from vision.search import exchange
 from vision.shading import CLASSES, Bell, Urns, classes_of, shares_of
 from vision.virtual.scene import Kind, Scene
 from vision.virtual.studio import Studio
@@ -95,6 +96,84 @@ def test_shadows_of_two_lamps_are_not_taken_for_pieces() -> None:
 
     invented = {cell for cell in reading.stacks if cell not in stacks} - set(reading.unsure)
     assert not invented
+
+
+@pytest.fixture(scope="module")
+def bright() -> tuple[Scene, Studio, Reader]:
+    """Towers of light and dark wood in a room whose light wood is over-exposed on top."""
+    scene = Scene.from_seed(620, Kind.of(find_game("turris")), family="tune", rig="two")
+    studio = Studio(scene)
+    return scene, studio, _reader(scene, studio, dict(scene.cameras))
+
+
+def test_over_exposed_wood_keeps_the_hue_of_its_sides(
+    bright: tuple[Scene, Studio, Reader],
+) -> None:
+    """Tops that the camera shows white are known to be as warm in the shade as sides are."""
+    _, _, reader = bright
+
+    colours = reader.cameras["overhead"].colours
+
+    top, front = colours.mean[0, 0], colours.mean[0, 3]
+    in_shade = top + colours.clip[0, 0]
+    assert top[1] < 0.5 * front[1]  # it looks white
+    assert in_shade[1] == pytest.approx(front[1], abs=0.2)
+
+
+def test_light_wood_in_a_shadow_is_not_taken_for_dark_wood(
+    bright: tuple[Scene, Studio, Reader],
+) -> None:
+    """A light top in the shadow of its neighbours is read as such, or doubted."""
+    _, studio, reader = bright
+    stacks = Stacks.of(
+        {
+            "a1": "DDLDDLLLLL", "a2": "DDDLLDLLDD", "a3": "LLLLLDLLD", "b1": "DDLDDDLLL",
+            "b2": "DLDDLLLDDD", "b3": "LLDDLDD", "c1": "DDLLLLLDL", "c2": "LLDDLDDD",
+            "c3": "LDDDLLDD",
+        }
+    )  # fmt: skip
+
+    reading = reader.read(studio.still(stacks, 3))
+
+    tops = {cell: stack[-1] for cell, stack in reading.stacks.items()}
+    assert tops == {cell: stack[-1] for cell, stack in stacks.items()}
+
+
+def test_towers_that_lean_are_not_read_too_low(bright: tuple[Scene, Studio, Reader]) -> None:
+    """No single tower can be put right here: all of them seem a unit lower together."""
+    _, studio, reader = bright
+    stacks = Stacks.of(
+        {
+            "a1": "LLDDDDLD", "a2": "DDDDDDDD", "a3": "LLLLDLLL", "b1": "DDDLDDL",
+            "b2": "DDDDDDLD", "b3": "LLLLLLLL", "c1": "DDDLLDD", "c2": "DDLLLLLDL",
+            "c3": "LLLDDDDLL",
+        }
+    )  # fmt: skip
+
+    reading = reader.read(studio.still(stacks, 2))
+
+    assert {c: len(s) for c, s in reading.stacks.items()} == {c: len(s) for c, s in stacks.items()}
+
+
+def test_a_pair_is_put_right_together() -> None:
+    """What one stack loses its neighbour wins: neither of two wrong stacks gains alone."""
+    scene = Scene.from_seed(2, Kind.of(find_game("kewbz")), family="tune", rig="one")
+    studio = Studio(scene)
+    reader = _reader(scene, studio, dict(scene.cameras))
+    stacks = Stacks.of({"d3": "B", "d4": "YBB", "e4": "Y"})
+    reader.read(studio.still(stacks, 3))
+    assert reader._memory is not None
+    position = reader._memory.position
+    truth = position.state[:-1].copy()
+    wrong = reader._state(Stacks.of({"d3": "BYBB", "e4": "Y"}))
+    position.change(position.differing(wrong))
+    column = 2 * reader.lattice.columns + 3
+
+    told = exchange(position, [(column, np.array([1], dtype=np.int8))], least=-50.0)
+
+    assert np.array_equal(position.state[:-1], truth)
+    assert told.keys() >= {column, column + reader.lattice.columns}
+    assert all(gain < 0 for rivals in told.values() for gain in rivals.values())
 
 
 def test_one_camera_does_not_tell_how_far_away_a_stack_stands_for_certain() -> None:
