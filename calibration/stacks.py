@@ -38,7 +38,7 @@ _BOX = 3  # shift along x and y, twist
 _BOX_ERRORS = np.array([0.10, 0.10])  # of the pitch: how far off its cell a piece may stand
 _TWIST_ERROR = np.radians(6.0)
 _EDGE_ERROR_MM = 0.5  # pieces have rounded edges
-_EDGE_ERROR_PX = 1.0
+_EDGE_ERROR_PX = 0.75  # of a whole edge: light on its faces moves all its pieces alike
 _BOARD_ERROR_PX = 0.12  # the board's plane was found before and must stay where it is
 _REACHES_PX = (7.0, 5.0, 4.0, 3.0)
 _SEARCH = 0.22  # of the pitch: how far off stacks are looked for
@@ -282,7 +282,7 @@ class _Scene:
                 around = points - middle
                 shape[:, _BOX * k + 2, 0], shape[:, _BOX * k + 2, 1] = -around[:, 1], around[:, 0]
                 shape[:, -1] = edge.inward
-                error = np.full(len(points), _EDGE_ERROR_PX)
+                error = np.full(len(points), _EDGE_ERROR_PX * np.sqrt(len(points)))
                 parts.append(Evidence(points, px, normals, error, shape))
         parts = [p for p in parts if len(p.px)]
         return alike(parts) if parts else None

@@ -7,10 +7,10 @@ import numpy as np
 
 from calibration.board_pose import apart_mm
 from calibration.cv import Image
-from calibration.pose_quality import in_words, with_board
+from calibration.pose_quality import focal_doubt, in_words, with_board
 from calibration.solve import LensDoubt
 from calibration.stacks import StackView, refine_with_stacks
-from calibration.store import Calibration
+from calibration.store import Calibration, CameraRecord, LensRecord
 from rules.lattice import Board
 from rules.stacks import Stacks
 
@@ -33,14 +33,15 @@ def steadied(
         size = (picture.shape[1], picture.shape[0])
         if size != record.camera.size:
             continue
-        unsure = record.lens_method in _UNSURE_LENS
-        measured = calibration.lenses.get(name)
-        error = measured.focal_error if measured is not None else 0.002
-        doubt = LensDoubt.unknown() if unsure else LensDoubt.measured(error)
+        doubt = _doubt(record, calibration.lenses.get(name), board)
         views[name] = StackView(record.camera, doubt, picture, empties.get(name))
     heights = {cell: known.height(cell) for cell in known}
     told = {}
-    for name, refined in refine_with_stacks(views, board, heights).items():
+    looked = {}
+    for doubted in (False, True):  # a camera that is elsewhere would pull the others along
+        some = {n: v for n, v in views.items() if bool(calibration.cameras[n].doubts) == doubted}
+        looked.update(refine_with_stacks(some, board, heights))
+    for name, refined in looked.items():
         record = calibration.cameras[name]
         if not refined.changed or record.lens_method not in _UNSURE_LENS:
             continue
@@ -76,3 +77,15 @@ def steadied(
         if better:
             told[name] = f"{name}: heights made certain by the stacks; {words}"
     return calibration, told
+
+
+def _doubt(record: CameraRecord, measured: LensRecord | None, board: Board) -> LensDoubt:
+    """What is believed of a lens before the stacks are looked at."""
+    if record.lens_method not in _UNSURE_LENS:
+        return LensDoubt.measured(measured.focal_error if measured is not None else 0.002)
+    unknown = LensDoubt.unknown()
+    if record.lens_method != "assumed":  # what stacks told is not counted twice
+        return unknown
+    return replace(
+        unknown, focal=min(unknown.focal, focal_doubt(record.camera, record.error_mm, board))
+    )

@@ -1,16 +1,19 @@
 """What is known of a pose before and after looking: turns by the clock, errors, frames' bottoms."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calibration.camera import Camera, Lens
-from calibration.cv import rotation_of
+from calibration.cv import place_again, rotation_of
 from calibration.grid_pose import Sight, board_corners, camera_for, centre_of
 from calibration.outline_fit import frame_plan
-from calibration.pose_quality import with_board
+from calibration.pose_quality import focal_doubt, with_board
 from calibration.quads import clock_of, hours_apart
 from calibration.solve import LensDoubt
-from calibration.stacks import Refined
+from calibration.stacks import Refined, StackView
 from calibration.store import Calibration, CameraRecord
 from rules.registry import find_game
 from rules.stacks import Stacks
@@ -96,3 +99,46 @@ def test_stacks_do_not_overrule_a_camera_that_is_known_better(
     assert (found.camera("side") is camera) == kept
     assert ("contradict" in told.get("side", "")) == contradicted
     assert ("certain" in told.get("side", "")) == (not kept)
+
+
+def test_doubted_cameras_do_not_pull_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stacks are looked for by cameras in their places first; one that is elsewhere comes alone."""
+    board = find_game("kewbz").board
+    camera = above(board.lattice.size_mm[0])
+    record = CameraRecord(camera, "frame", 0.1, "good", error_mm={"0": 0.1, "100": 5.0})
+    doubted = replace(record, more={"doubts": ["its edges could also be read otherwise"]})
+    picture = np.zeros((540, 960, 3), np.uint8)
+    together = []
+
+    def refine(views: Mapping[str, StackView], *_: object) -> dict[str, Refined]:
+        together.append(set(views))
+        return {name: Refined(view.camera, {}, changed=False) for name, view in views.items()}
+
+    monkeypatch.setattr(steadied_module, "refine_with_stacks", refine)
+
+    steadied_module.steadied(
+        Calibration(cameras={"a": record, "b": doubted, "c": record}),
+        dict.fromkeys("abc", picture),
+        dict.fromkeys("abc", None),
+        board,
+        Stacks.of({"b2": "BB"}),
+    )
+
+    assert together == [{"a", "c"}, {"b"}]
+
+
+def test_errors_above_the_board_tell_how_uncertain_the_lens_is() -> None:
+    """A camera whose lens is longer by that doubt is off by about the error that was told."""
+    board = find_game("kewbz").board
+    camera = above(board.lattice.size_mm[0])
+
+    doubt = focal_doubt(camera, {"0": 0.1, "100": 4.0}, board)
+
+    longer = Lens.simple(camera.size, (1 + 1.96 * doubt) * camera.lens.focal_px)
+    corners = board_corners(board)
+    start = (camera.rotation, camera.translation_mm)
+    place = place_again(corners, camera.project(corners), longer.matrix, longer.distortion, start)
+    above_it = corners + np.array([0.0, 0.0, 100.0])
+    seen = Camera.of(longer, *place).back_project(camera.project(above_it), 100.0)
+    assert np.linalg.norm(seen - above_it, axis=1).max() == pytest.approx(4.0, rel=0.2)
+    assert focal_doubt(camera, {"0": 0.1, "100": 2.0}, board) == pytest.approx(doubt / 2, rel=0.1)
