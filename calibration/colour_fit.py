@@ -87,12 +87,15 @@ def fit_colours(
     lights = [_board_light(view, board) for view in views]
     samples = known_samples(views, board, stacks or Stacks(), letters, lights)
     looks = np.array([of_look(look(names[letter])) for letter in letters])
-    means, doubt = _solve(samples, looks, [_brightness(view) for view in views])
+    brightness = [_brightness(view) for view in views]
+    means, doubt = _solve(samples, looks, brightness)
+    # What faces would look like if no camera clipped them: those that it clips tell little of it.
+    unclipped, unclear = _solve(samples, looks, brightness, clipped=_CLIPPED)
     found: list[CameraColours] = []
     for number in range(len(views)):
         own = [s for s in samples if s.camera == number]
         mean, spread, seen = _settle(own, means[number], doubt[number])
-        clip = _clip(own, mean, means[number], doubt[number])
+        clip = _clip(own, mean, unclipped[number], unclear[number])
         found.append(CameraColours(letters, mean, spread, seen, lights[number], clip))
     return tuple(found)
 
@@ -238,9 +241,15 @@ def _thickness(px: Floats) -> float:
 
 
 def _solve(
-    samples: Sequence[Sample], looks: Floats32, brightness: Sequence[float]
+    samples: Sequence[Sample],
+    looks: Floats32,
+    brightness: Sequence[float],
+    clipped: tuple[float, float] = (0.0, 0.0),
 ) -> tuple[Floats, Floats]:
-    """Mean (V, C, F, 3) and doubt (V, C, F, 2) of the sum, from the samples and the priors."""
+    """Mean (V, C, F, 3) and doubt (V, C, F, 2) of the sum, from the samples and the priors.
+
+    `clipped` is how far clipped faces are off, in brightness and hue.
+    """
     views, many, faces = len(brightness), len(looks), len(FACES)
     own = np.arange(many)
     camera = many + np.arange(views)
@@ -270,7 +279,7 @@ def _solve(
         noise = 0.12 if axis == 0 else 0.05
         for s in samples:
             row = rows[s.camera, s.letter, s.face]
-            sure = noise**2 * (1 + 10.0 / s.pixels) + (_CLIPPED[kind] * s.clipped) ** 2
+            sure = noise**2 * (1 + 10.0 / s.pixels) + (clipped[kind] * s.clipped) ** 2
             hold += np.outer(row, row) / sure
             goal += row * float(s.mean[axis]) / sure
         spread = np.linalg.inv(hold)
