@@ -29,7 +29,8 @@ class SearchSettings:
     mix_cost: float = 0.0  # two colours in one stack; above 0 where the game never mixes them
     sweeps: int = 40
     weight: float = 0.45  # of one ray: neighbours share grain, shadow and compression
-    alike: float = 100.0  # rays that the usual light is worth against what a face's rays share
+    # Rays that usual light is worth against what a face's rays share; infinite: they share none.
+    alike: float = 100.0
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +55,7 @@ class View:
     best: Floats32  # (N,) logarithm of the density of what would fit the ray best
     shade: NDArray[np.int8]  # (C, E) class of brightness of each entry
     behind_shade: NDArray[np.int8]  # (N,) the same where no piece is met
-    urns: Urns  # how often classes of brightness occur where rays show the same
+    urns: Urns | None  # how often classes of brightness occur where rays show the same
 
     @staticmethod
     def of(
@@ -84,7 +85,9 @@ class View:
             np.log(best * looks.edge.max(axis=0)),
             _with_none(table.entry_shades(looks.shade)),
             looks.nothing_shade,
-            Urns.of(
+            None
+            if np.isinf(settings.alike)
+            else Urns.of(
                 np.where(np.arange(table.groups)[:, None] < table.face_groups, *shades),
                 settings.alike,
             ),

@@ -25,7 +25,7 @@ from calibration.colour_space import (
 )
 from rules.lattice import Board, Lattice
 from vision.piece_light import change_by_pieces
-from vision.rays import Rays
+from vision.rays import Rays, normal
 from vision.shading import Bell, classes_of, shares_of
 
 ImageBGR = NDArray[np.uint8]
@@ -449,8 +449,5 @@ def _edge_of_nothing(empty: Floats32) -> Floats32:
     """How often each class of contrast (N, 8) occurs where the empty table shows this one."""
     spread = 0.025 + 0.25 * empty
     bounds = np.array([-np.inf, *CONTRASTS, np.inf])
-    below = 1.0 / (
-        1.0 + np.exp(-1.702 * np.clip((bounds - empty[:, None]) / spread[:, None], -30, 30))
-    )
-    same = np.diff(below, axis=1)
-    return (0.8 * same + 0.2 * _SHADOW_EDGE).astype(np.float32)
+    same = np.diff(normal((bounds - empty[:, None]) / spread[:, None]), axis=1)
+    return np.asarray(0.8 * same + 0.2 * _SHADOW_EDGE, dtype=np.float32)

@@ -13,7 +13,7 @@ from calibration.colour_space import Floats32
 from rules.lattice import Lattice
 from vision.columns import RayTable
 from vision.evidence import ColumnGains, Evidence, State, View, cost_of
-from vision.shading import CLASSES
+from vision.shading import CLASSES, Urns
 
 Stack = NDArray[np.int8]  # colours from below, 1 + number
 HALF = 0.5  # a ray that meets a unit more surely than this shows it
@@ -134,6 +134,8 @@ class Sight:
     def refresh(self) -> None:
         """Mixes and counts all rays anew after the entries' parts changed."""
         self.mix()
+        if self.view.urns is None:
+            return
         shown = self._entries_shown()
         self.kind = self._kind_of(np.arange(self.table.count, dtype=np.int32), shown)
         counted = np.bincount(self.kind, self.view.weight, self.counts.size)
@@ -168,10 +170,10 @@ class Sight:
 
     def agreement(self) -> float:
         """What the score gains as rays on one face share their light."""
-        return float(self.view.urns.agreement(self.counts).sum())
+        return float(self.view.urns.agreement(self.counts).sum()) if self.view.urns else 0.0
 
     def _recounted(
-        self, rays: NDArray[np.int32], kind: NDArray[np.int64]
+        self, urns: Urns, rays: NDArray[np.int32], kind: NDArray[np.int64]
     ) -> tuple[float, NDArray[np.int64], NDArray[np.float64]]:
         """What it gains more if some rays showed something else, and the counts that change."""
         old = self.kind[rays]
@@ -185,7 +187,6 @@ class Sight:
         place = row.reshape(-1) * CLASSES + places % CLASSES
         more = np.bincount(place, np.concatenate([-weight, weight]), counts.size)
         after = np.maximum(counts + more.reshape(counts.shape), 0.0)
-        urns = self.view.urns
         gain = urns.agreement(after, touched) - urns.agreement(counts, touched)
         return float(gain.sum()), touched, after
 
@@ -202,10 +203,12 @@ class Sight:
         shape = (len(rays), int(many.max(initial=0)) or 1)
         total, light = _front_to_back(shape, row, place, own, part, self.view.behind[rays])
         edges, _ = _front_to_back(shape, row, place, edge, edge_part, self.view.behind_edge[rays])
-        shown = np.full(len(rays), len(self.table.unit) - 1, dtype=np.int32)
-        most = light[row, place] * part > HALF
-        shown[row[most]] = entries[most]
-        gain, _, _ = self._recounted(rays, self._kind_of(rays, shown))
+        gain = 0.0
+        if self.view.urns is not None:
+            shown = np.full(len(rays), len(self.table.unit) - 1, dtype=np.int32)
+            most = light[row, place] * part > HALF
+            shown[row[most]] = entries[most]
+            gain, _, _ = self._recounted(self.view.urns, rays, self._kind_of(rays, shown))
         self.state = kept
         total *= edges
         return float(self.view.weight[rays] @ (np.log(total) - self.logs[rays])) + gain
@@ -218,11 +221,13 @@ class Sight:
         self.colour.some(entries, rays, own, part, self.view.behind[rays])
         self.edge.some(entries, rays, edge, edge_part, self.view.behind_edge[rays])
         self.logs[rays] = np.log(self.colour.total[rays] * self.edge.total[rays])
+        if self.view.urns is None:
+            return 0.0
         row, slot = np.nonzero(self.colour.through[entries] * part > HALF)
         shown = np.full(len(rays), len(self.table.unit) - 1, dtype=np.int32)
         shown[row] = entries[row, slot]
         kind = self._kind_of(rays, shown)
-        gain, touched, counts = self._recounted(rays, kind)
+        gain, touched, counts = self._recounted(self.view.urns, rays, kind)
         self.counts[touched] = counts
         self.kind[rays] = kind
         return gain
@@ -236,16 +241,7 @@ class Sight:
 
     def shown(self) -> NDArray[np.int32]:
         """The unit that every ray most surely shows; for none the one that is never there."""
-        full = self.state[self.table.rays.unit] > 0
-        share = self.colour.through[:-1] * self.part[:-1] * full
-        most = np.full(self.table.count, 0.5, dtype=np.float32)
-        shown = np.full(self.table.count, self.table.unit[-1], dtype=np.int32)
-        for start, many in self.table.rays.slots:
-            own = share[start : start + many]
-            better = np.flatnonzero(own > most[:many])
-            most[better] = own[better]
-            shown[better] = self.table.rays.unit[start : start + many][better]
-        return shown
+        return np.asarray(self.table.unit[self._entries_shown()])
 
     def gain_sums(self, rays: NDArray[np.int32] | None) -> NDArray[np.float64]:
         """What to add to the sums of gains (C, units * (levels + 2)) after these rays changed."""

@@ -37,7 +37,6 @@ from vision.votes import FaceVotes, votes_on
 
 CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
-ALONE = 1e9  # so many rays of usual light leave nothing to share
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
 
@@ -96,7 +95,7 @@ class Reader:
         self._blocks = self._kit is None and all_blocks(self.kit)
         if self._kit is not None:
             # Large pieces that may lie in many ways explain any light that is free to change.
-            self._search_settings = replace(self._search_settings, alike=ALONE)
+            self._search_settings = replace(self._search_settings, alike=math.inf)
         self._certainty = self.settings.certainty
         if self._blocks or self._kit is not None:
             self._certainty = replace(
@@ -201,8 +200,8 @@ class Reader:
             position = self._adapted(position, looks)
             placing = self._search(position, placing, thorough=False)
         # One camera alone cannot see how far away a stack stands but by its height.
-        origins = [self.cameras[name].camera.position_mm for name in looks]
-        slid = slide(position, origins) if placing is None and len(origins) == 1 else {}
+        alone = next(iter(looks)) if placing is None and len(looks) == 1 else None
+        slid = slide(position, self.cameras[alone].camera.position_mm) if alone else {}
         doubts = Doubts(position, position.columns_gain(), self._certainty, doubted=doubted)
         if placing is not None:
             doubts.take(placing.rivals())

@@ -84,18 +84,18 @@ def shake(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
     return gains
 
 
-def slide(position: Position, origins: Sequence[NDArray[np.float64]]) -> dict[int, Rivals]:
+def slide(position: Position, origin: NDArray[np.float64]) -> dict[int, Rivals]:
     """Moves stacks one place along the line of sight, lower or higher, where that is better.
 
-    To one camera a stack looks much like a lower one behind its place, or a higher one before it.
-    What is nearly as good is returned for both columns: neither is certain then.
+    To one camera, at `origin`, a stack looks much like a lower one behind its place, or a higher
+    one before it. What is nearly as good is returned for both columns: neither is certain then.
     """
     levels = position.levels
     found: dict[int, Rivals] = {}
     for column in np.flatnonzero(position.state[:-1].reshape(-1, levels).any(axis=1)).tolist():
         tries = [
             changes
-            for other, behind in _along(position, column, origins)
+            for other, behind in _along(position, column, origin)
             for changes in _moved(position, column, other, behind)
         ]
         if not tries:
@@ -182,20 +182,19 @@ def _beside(position: Position, column: int) -> Iterator[int]:
 
 
 def _along(
-    position: Position, column: int, origins: Sequence[NDArray[np.float64]]
+    position: Position, column: int, origin: NDArray[np.float64]
 ) -> Iterator[tuple[int, bool]]:
-    """The columns beside this one that lie behind or before it, as cameras at these places see."""
+    """The columns beside this one that lie behind or before it, as a camera sees."""
     lattice = position.evidence.lattice
     rank, file = divmod(column, lattice.columns)
     middle = (np.array([file, rank]) + 0.5) * lattice.pitch_mm
-    for origin in origins:
-        away = middle - origin[:2]
-        away /= float(np.linalg.norm(away)) + 1e-9
-        for df, dr in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)):
-            along = float(np.dot(away, (df, dr))) / float(np.hypot(df, dr))
-            inside = 0 <= file + df < lattice.columns and 0 <= rank + dr < lattice.ranks
-            if inside and abs(along) > ALONG:
-                yield (rank + dr) * lattice.columns + file + df, along > 0
+    away = middle - origin[:2]
+    away /= float(np.linalg.norm(away)) + 1e-9
+    for other in _beside(position, column):
+        step = np.array([other % lattice.columns - file, other // lattice.columns - rank])
+        along = float(away @ step) / float(np.linalg.norm(step))
+        if abs(along) > ALONG:
+            yield other, along > 0
 
 
 def _moved(position: Position, column: int, other: int, behind: bool) -> Iterator[dict[int, Stack]]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.colour_space import Floats32
+from vision.rays import normal
 
 # Brightness against what was calibrated, in logarithms of light.
 BOUNDS = (-2.2, -1.6, -1.1, -0.75, -0.45, -0.2, 0.2, 0.45)
@@ -40,8 +41,7 @@ def shares_of(*bells: Bell) -> NDArray[np.float64]:
     bounds = np.array([-np.inf, *BOUNDS, np.inf])
     whole = np.full(CLASSES, 0.002)
     for bell in bells:
-        place = 1.702 * np.clip((bounds - bell.middle) / bell.spread, -30, 30)
-        whole += bell.share * np.diff(1.0 / (1.0 + np.exp(-place)))
+        whole += bell.share * np.diff(normal((bounds - bell.middle) / bell.spread))
     return np.asarray(whole / whole.sum())
 
 

@@ -1,5 +1,6 @@
 """Pictures in other light, and readers that lack an ingredient: what does each one bring?"""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -57,7 +58,7 @@ def _adapting(settings: ReaderSettings, eye: CameraEye) -> tuple[ReaderSettings,
 
 def _shading(settings: ReaderSettings, eye: CameraEye) -> tuple[ReaderSettings, CameraEye]:
     """Every ray is in its own light."""
-    return replace(settings, search=replace(settings.search, alike=NEVER)), eye
+    return replace(settings, search=replace(settings.search, alike=math.inf)), eye
 
 
 INGREDIENTS: Mapping[str, Lacking] = {
