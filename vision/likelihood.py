@@ -268,7 +268,7 @@ class EyeLooks:
                     true = colours.mean[c, f] + colours.clip[c, f]
                     hues = hue_when_darker(true, _BRIGHTNESSES, ceiling=1.0)
                     far = values[:, 1:] - hues.take(place, axis=0)
-                if f == 0 and tint is not None:
+                if f == 0 and tint is not None and self._empty is not None:
                     far = far - tint_at(off, tint)  # tops lie level like the board
                 # Gloss adds white light: hues differ most along the line to grey.
                 grey = colours.mean[c, f, 1:]
