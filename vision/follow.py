@@ -164,7 +164,8 @@ class Follower:
             # Tall pieces at the rim look like hands, until they are taken out of the change; hands
             # look like pieces, but hardly like those that the game expects.
             hands = self._hands(fresh, still_s, moved)
-        self._hand = rests and bool(hands or reading.covered)
+        starts = not self._begun and self._explains(reading.stacks)
+        self._hand = rests and bool(hands or (reading.covered and not starts))
         if self._hand:
             self._readings = []
             return None

@@ -157,9 +157,9 @@ class WatchedCamera:
         return frozenset() if hand is None else self.area.cells_in(hand, stacks)
 
     def unexplained(self, moved: Sequence[Unit]) -> float:
-        """What has come over the board and is no shadow, beside `moved` pieces; in units' outlines.
+        """What has come over the board besides `moved` pieces, in outlines of a unit.
 
-        It may reach there as a shadow does: a dark sleeve over a dark table.
+        Be it only a shadow: so look hands of the table's colour, and sleeves on a dark one.
         """
         changed = self._change()
         if changed is None:
@@ -168,7 +168,7 @@ class WatchedCamera:
         reaching = self._hands.reaching(changed, self._play)
         if reaching is None:
             return 0.0
-        return np.count_nonzero(reaching & changed.solid & self._pieces) / self._outline_px
+        return np.count_nonzero(reaching & self._pieces) / self._outline_px
 
     def arm(self) -> bool:
         """Whether something reaches in that lies where no piece on the board could be seen."""

@@ -110,7 +110,7 @@ class Room:
         self.person: float | None = None
         self.light = 1.0
         self.shadow = False
-        self.sleeve = False  # as dark as a shadow on the table, with a hand over the board
+        self.sleeve = False  # as dark as a shadow on the table, and a hand like one on the board
         self.without: set[str] = set()
 
     def put(self, **cells: str) -> None:
@@ -146,7 +146,7 @@ class Room:
             _plate(image, seen, 20, -400, 55, -400 + self.hand * 460, SKIN, 30.0)
         if self.sleeve:
             _plate(image, seen, 45, -400, 75, 20, (64, 67, 71), 30.0)
-            _plate(image, seen, 45, 20, 75, 60, SKIN, 30.0)
+            _plate(image, seen, 45, 20, 75, 60, (98, 126, 144), 30.0)
         if self.shadow:
             lit = np.full(image.shape, 255, dtype=np.uint8)
             _plate(lit, seen, 60, -400, 140, 40, (90, 90, 90))
@@ -325,6 +325,14 @@ def test_a_hand_that_only_the_reader_notices_delays_too() -> None:
     room.reader.covered = {}
 
     assert scenes(room.wait(0.5)) == [{"b2": "B"}]
+
+
+def test_a_start_position_waits_for_nothing_that_looks_covered() -> None:
+    """Before anything was understood nobody knows hands from the board; the start is the start."""
+    room = Room(Stacks())
+    room.reader.covered = COVERED
+
+    assert scenes(room.wait(0.5)) == [{}]
 
 
 def test_where_nobody_reaches_in_nothing_is_covered() -> None:
@@ -604,7 +612,7 @@ def test_nothing_is_read_again_while_a_hand_rests(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_surprise_waits_while_something_else_has_come_over_the_board() -> None:
-    """A sleeve as dark as the table is not seen to reach in; but the hand is no piece."""
+    """A hand of the table's own colours looks like a shadow; but it may hide what stands there."""
     room = Room(Stacks())
     room.wait(0.5)
     room.put(b2="B")
