@@ -51,6 +51,8 @@ _LEAST_AREA, _LEAST_CELL = 0.004, 0.00006
 _RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another place
 _RIVAL_OUTLINE = "another rectangle in the picture could be the board as well"
 _RIVAL_FRAME = "its edges could also be read otherwise: inner edges as outer ones, or other lines"
+_UNLIKE_RAILS = "edges like the frame's are seen, but its rails would look unlike each other"
+_LIKE_AROUND = "a rectangle like the board is seen, but it looks like what lies around it"
 _NO_ROW = "no row of cells is seen in the rectangle that was found"
 _AGREE_PX = 0.35
 _BESIDE = 0.25  # of the pitch: margins that are told wrongly move the cells as far
@@ -98,8 +100,8 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     candidates = lattice_candidates(segments, sight, board)
     fits = _sound(fit_lattices(candidates, sight, board, say), sight, board)
     # A single row of cells alone does not tell how far one looks down on it; its sheet does.
-    enough = bool(fits) and fits[0].convincing and not _narrow(board)
     plain = not _marked(board)  # whose cells, if any are drawn, say less than its outline
+    enough = bool(fits) and fits[0].convincing and not plain
     around: list[Found] = []
     if not enough and not _has_frame(board):
         say("the board's outline")
@@ -344,7 +346,7 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
         doubts.append("a rectangle like the board is seen, but hardly any cells in it")
     if best.stands_out < _LEAST_OUT and not _narrow(board):
         astray = True
-        doubts.append("a rectangle like the board is seen, but it looks like what lies around it")
+        doubts.append(_UNLIKE_RAILS if _has_frame(board) else _LIKE_AROUND)
     missing = [name for name, share in best.support.items() if share < 0.5]
     if best.merit < _SURE_EDGES or (_has_frame(board) and best.worth < _SURE_FRAME):
         doubts.append("some edges are hardly seen: " + ", ".join(missing[:4] or ["all"]))
@@ -352,8 +354,13 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
         apart = apart_mm(best.solution.camera, rival.solution.camera, board)
         # What lacks an edge that the best one shows is no rival.
         lacks = min(rival.support.values()) < _SOME_SEEN < min(best.support.values())
-        lacks |= rival.stands_out < _LEAST_OUT < best.stands_out and not _narrow(board)
-        if rival.worth > _RIVAL * best.worth and apart > _RIVAL_MM and not lacks:
+        # On a sheet lines are drawn as well: they are the board as likely as the sheet's edge.
+        as_good = (
+            rival.worth > _RIVAL * best.worth
+            if _narrow(board)
+            else rival.standing > _RIVAL * best.standing
+        )
+        if as_good and apart > _RIVAL_MM and not lacks:
             doubts.append(_RIVAL_FRAME if _has_frame(board) else _RIVAL_OUTLINE)
             astray = True
             break

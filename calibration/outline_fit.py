@@ -15,6 +15,7 @@ _NEAR_PX = 1.5
 _ENDS = 0.06  # corners are rounded or hidden
 _FOUND = 0.5  # a line counts as found when so many of its pieces show it
 _BESIDE = 0.2  # merit that a pixel off costs
+DRAWN_WORTH = 0.3  # of a rectangle that is only drawn, against one that stands out
 _STRONG = 0.35  # of the strongest line: weaker ones are grain or folds
 
 
@@ -41,7 +42,7 @@ class OutlineFit:
     support: dict[str, float]
     evidence: Evidence
     lines: tuple[tuple[EdgeLine, int], ...]  # those that were found, and how many pieces of each
-    stands_out: float = 1.0  # the part of its sides across which the picture differs
+    stands_out: float = 1.0  # the part of its sides that look like those of a thing
 
     @property
     def merit(self) -> float:
@@ -53,6 +54,11 @@ class OutlineFit:
     def worth(self) -> float:
         """The merit, less where edges are seen beside their places: other edges lie there."""
         return self.merit - _BESIDE * self.solution.rms_px
+
+    @property
+    def standing(self) -> float:
+        """The worth, less for what may be lines without a thing."""
+        return self.worth * (DRAWN_WORTH + self.stands_out)
 
     def evidence_with_slack(self) -> Evidence:
         """The evidence of many edges, each of which may lie a little farther in: rounded, worn.

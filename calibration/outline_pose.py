@@ -12,6 +12,7 @@ from calibration.edges import noise_of
 from calibration.grid_pose import Sight, board_corners, camera_for, centre_of
 from calibration.lattice_search import Found, Shape, find_rectangles
 from calibration.outline_fit import (
+    DRAWN_WORTH,
     OutlineFit,
     Plan,
     drawn_share,
@@ -21,12 +22,11 @@ from calibration.outline_fit import (
 )
 from calibration.segments import Segments, vanishing_points
 from calibration.solve import SizePrior, solve
-from calibration.standing_out import stands_out
+from calibration.standing_out import rails_alike, stands_out
 from rules.lattice import Board, Millimetres
 
 _MOST_TRIED = 8
 _MOST_COMPARED, _MOST_KEPT = 60, 10
-_DRAWN_WORTH = 0.3  # of a rectangle that is only drawn, against one that stands out
 _FRAME_GUESSES = (0.6, 0.8, 1.0, 1.3)  # heights of a frame, in units, where nobody measured it
 _WIDTHS = tuple(range(6, 31, 3))  # widths of a frame in mm, likewise
 _BEST_STARTS = 4
@@ -67,7 +67,7 @@ def rectangles(
 def by_standing_out(found: Sequence[Found], sight: Sight) -> list[Found]:
     """Rectangles that differ from what lies around them first: squares of a cloth do not."""
     worth = [
-        one.score * (_DRAWN_WORTH + stands_out(sight.lab, one.corners, sight.lens)) for one in found
+        one.score * (DRAWN_WORTH + stands_out(sight.lab, one.corners, sight.lens)) for one in found
     ]
     return [found[k] for k in np.argsort(-np.array(worth), kind="stable")]
 
@@ -111,7 +111,7 @@ def fit_outlines(found: Sequence[Found], sight: Sight, board: Board) -> list[Out
             seen = fit.solution.camera
             around = seen.lens.undistort(seen.project(corners))
             fits.append(replace(fit, stands_out=stands_out(sight.lab, around, seen.lens)))
-    fits.sort(key=lambda f: -f.merit * (_DRAWN_WORTH + f.stands_out))
+    fits.sort(key=lambda f: -f.merit * (DRAWN_WORTH + f.stands_out))
     return fits
 
 
@@ -151,8 +151,9 @@ def fit_frames(
         corners = board_corners(board, (grow,) * 4) + np.array([0, 0, rise])
         camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
         if camera is not None:
-            score = drawn_share(camera, sight.lab, plan(camera, np.array([*sizes, 0.0])), noise)
-            starts.append(_Start(camera, sizes, score))
+            drawn = drawn_share(camera, sight.lab, plan(camera, np.array([*sizes, 0.0])), noise)
+            alike = rails_alike(sight.lab, camera, (wide, deep), *sizes)
+            starts.append(_Start(camera, sizes, drawn * (DRAWN_WORTH + alike)))
 
     shape = Shape((wide, deep), sight.lens, sight.lens_known)
     points = vanishing_points(segments, 2 / sight.lens.focal_px)
@@ -184,8 +185,11 @@ def fit_frames(
             reaches_px=(7, 5, 4, 4, 3, 3),
         )
         if fit is not None and _sane(fit, unit):
-            fits.append(_loose(fit, sight, start.sizes, errors))
-    fits.sort(key=lambda f: -f.worth)
+            loose = _loose(fit, sight, start.sizes, errors)
+            height, width = float(loose.sizes[0]), float(loose.sizes[1])
+            alike = rails_alike(sight.lab, loose.solution.camera, (wide, deep), height, width)
+            fits.append(replace(loose, stands_out=alike))
+    fits.sort(key=lambda f: -f.standing)
     return fits
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
+import cv2
 import numpy as np
 import pytest
 
@@ -12,7 +13,7 @@ from calibration.pose import find_pose
 from calibration.rectify import Plane
 from calibration.scene import CameraPlace, Scene
 from calibration.solve import FOCAL_GUESS, Evidence, LensDoubt, solve
-from calibration.standing_out import stands_out
+from calibration.standing_out import rails_alike, stands_out
 from rules.registry import find_game
 from service.bench.calibrate import true_errors
 from service.table_folder import default_table
@@ -84,6 +85,30 @@ def test_a_drawn_square_does_not_stand_out() -> None:
     assert stands_out(drawn, corners, lens) == 0.0
 
 
+def checked_cloth(x: Floats, y: Floats) -> Floats:
+    """Blue and white squares whose blocks have the felt's size."""
+    shade = (np.floor(x / 26) % 2 + np.floor(y / 26) % 2) / 2
+    return np.asarray(np.array([0.6, 0.6, 0.58]) - shade[..., None] * np.array([0.2, 0.38, 0.45]))
+
+
+def test_a_felt_is_found_on_a_checked_cloth() -> None:
+    """Rows of squares differ from the next ones, but they are no field of one colour."""
+    scene = scene_of("turris")
+    felt = slab(scene, plain(0.14, 0.05, 0.03), (0.08, 0.03, 0.02))
+    camera = look_at(SIZE, 740, (30, -60, 560), (40, 50, 0), roll_deg=10)
+    image = draw(camera, [felt], -5.0, Look(table=checked_cloth))
+
+    found = find_pose(image, scene, FRONT, None)
+
+    assert not found.doubts
+    assert true_errors(found.camera, camera, scene.board)["0"] < 3.5
+
+
+def fill(picture: Plane, corners_px: Floats, colour: tuple[float, float, float]) -> None:
+    """Paints a four-sided figure."""
+    cv2.fillConvexPoly(picture, np.round(corners_px).astype(np.int32), colour)
+
+
 def with_lamp(base: Paint, x: Floats, y: Floats) -> Floats:
     """A bright lamp mirrored in the middle of a board."""
     lamp = (np.abs(x + 0.4 * y - 125) < 46) & (np.abs(y - 0.3 * x - 60) < 46)
@@ -131,6 +156,22 @@ def test_printed_cells_place_a_framed_board_before_a_very_wide_lens() -> None:
     errors = true_errors(found.camera, camera, scene.board)
     assert errors["0"] < 1.0
     assert errors["100"] < 4.0
+
+
+def test_the_edges_of_hard_shadows_are_no_rails() -> None:
+    """They run along a frame, but rails have one colour on all four sides."""
+    camera = look_at(SIZE, 760, (75, -20, 330), (75, 75, 0))
+    frame = np.array([[-14.0, -14, 12], [164, -14, 12], [164, 164, 12], [-14, 164, 12]])
+    picture = np.full((SIZE[1], SIZE[0], 3), (70.0, 0.0, 0.0), np.float32)
+    inner = np.array([[0.0, 0, 12], [150, 0, 12], [150, 150, 12], [0, 150, 12]])
+    fill(picture, camera.project(frame), (30.0, 8.0, 10.0))
+    fill(picture, camera.project(inner), (12.0, 0.0, 0.0))
+    aside = Camera.of(
+        camera.lens, camera.rotation, camera.translation_mm - camera.rotation @ [15.0, 0, 0]
+    )
+
+    assert rails_alike(picture, camera, (150, 150), 12.0, 14.0) == 1.0
+    assert rails_alike(picture, aside, (150, 150), 12.0, 14.0) <= 0.5
 
 
 def test_a_lens_beyond_those_of_webcams_is_told_as_unknown() -> None:
