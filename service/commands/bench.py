@@ -18,6 +18,9 @@ def bench() -> None:
 
 # Options that several benches share.
 Scenes = Annotated[int, typer.Option(metavar="N", help="Scenes of each game and rig.")]
+Each = Annotated[int, typer.Option(metavar="N", help="Positions in each scene.")]
+SceneSeed = Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")]
+GameSeed = Annotated[int, typer.Option(metavar="N", help="Same seed, same games.")]
 Family = Annotated[str, typer.Option(metavar="FAMILY", help="tune or check.")]
 Games = Annotated[
     list[str] | None, typer.Option(metavar="GAME", help="Only this game; may be repeated.")
@@ -31,7 +34,7 @@ def rules(
     seconds: Annotated[
         float, typer.Option(metavar="S", help="Time for the speed of each game.")
     ] = 3.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same games.")] = 1,
+    seed: GameSeed = 1,
     game: Games = None,
 ) -> None:
     """Speed and consistency of the rules engines, against python-chess in the same run."""
@@ -48,9 +51,9 @@ def rules(
 @app.command()
 def read(
     scenes: Scenes = 4,
-    each: Annotated[int, typer.Option(metavar="N", help="Positions in each scene.")] = 12,
+    each: Each = 12,
     family: Family = "check",
-    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
+    seed: SceneSeed = 1,
     game: Games = None,
     rig: Rigs = None,
     traced: Annotated[
@@ -101,9 +104,9 @@ def read(
 @app.command()
 def ingredients(
     scenes: Scenes = 2,
-    each: Annotated[int, typer.Option(metavar="N", help="Positions in each scene.")] = 6,
+    each: Each = 6,
     family: Family = "check",
-    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
+    seed: SceneSeed = 1,
     game: Games = None,
     rig: Rigs = None,
 ) -> None:
@@ -134,7 +137,7 @@ def ingredients(
 def calibrate(
     scenes: Scenes = 2,
     family: Family = "check",
-    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
+    seed: SceneSeed = 1,
     game: Games = None,
     rig: Rigs = None,
     traced: Annotated[
@@ -165,7 +168,7 @@ def calibrate(
 def bumps(
     scenes: Annotated[int, typer.Option(metavar="N", help="Scenes of each game.")] = 1,
     family: Family = "check",
-    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same scenes.")] = 1,
+    seed: SceneSeed = 1,
     game: Games = None,
 ) -> None:
     """Bumped cameras noticed and found again, and how far they are off."""
@@ -225,7 +228,7 @@ def load(
 def watch(
     games: Annotated[int, typer.Option(metavar="N", help="Games of each kind.", min=0)] = 2,
     turns: Annotated[int, typer.Option(metavar="N", help="Turns a game.", min=1)] = 25,
-    seed: Annotated[int, typer.Option(metavar="N", help="Same seed, same games.")] = 1,
+    seed: GameSeed = 1,
     game: Games = None,
     turned: Annotated[
         bool, typer.Option("--turned", help="Let players turn TURRIS's felt and CUBE's board.")
