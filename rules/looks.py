@@ -106,8 +106,11 @@ def still_stands(before: Stacks, after: Stacks, seen: Stacks) -> bool:
         old, new, now = before.get(cell, ""), after.get(cell, ""), seen.get(cell, "")
         if new.startswith(old):
             stands = now.startswith(new)
-        else:  # what was taken off is still gone when more of the stack is
-            stands = now == new or (old.startswith(new) and new.startswith(now))
+        elif old.startswith(new):  # also while more of the stack is gone, or other pieces stand
+            other = now.startswith(new) and not now.startswith(old[: len(new) + 1])
+            stands = new.startswith(now) or other
+        else:
+            stands = now == new
         if not stands:
             return False
     return True

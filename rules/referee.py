@@ -291,6 +291,9 @@ class Referee:
                 return following, True
         if same.fine:
             return (same,), False
+        stands = opened and still_stands(self.confirmed, opened.stacks, stacks)
+        if opened and opened.legal and stands and t - opened.t >= self._patience.revise_s:
+            return (), False  # it has been made, and is not made anew with what came later
         return two_turns(self.game, belief, stacks, self._passing()) or (), False
 
     def _second_thought(self, opened: OpenTurn, stacks: Stacks, t: float) -> bool:
@@ -306,7 +309,9 @@ class Referee:
             return None
         after = self._book.after(opened)
         found = look(self.game, after, stacks)
-        return (found,) if found.fine else two_turns(self.game, after, stacks, self._passing())
+        if found.fine:
+            return (found,)
+        return two_turns(self.game, after, stacks, self._passing())
 
     def _passing(self) -> Stacks | None:
         """What was seen since something was explained last: a turn in the middle of it."""

@@ -76,6 +76,7 @@ class Follower:
         self._readings: list[Reading] = []
         self._told: Scene | None = None  # since something moved last
         self._last: Scene | None = None  # the last one that was told
+        self._wonders = False  # whether there was any doubt in it that had not been told before
         self._begun = False  # whether the game has explained a scene yet
         # What else could stand on a cell by what was read since it was last seen to change.
         self._doubted: dict[Cell, dict[str, float]] = {}
@@ -139,9 +140,10 @@ class Follower:
     def _pause(self) -> float:
         if self._hand:
             return self.settings.hand_s
-        if self._told is not None and not self._told.unsure and not self._told.hidden:
-            return np.inf
         pauses = self.settings.again_s
+        wonders = self._wonders and len(self._readings) <= len(pauses)
+        if self._told is not None and not (self._told.hidden or wonders):
+            return np.inf
         return pauses[min(len(self._readings), len(pauses)) - 1] if self._readings else 0.0
 
     def _look(self, t: float) -> Scene | None:
@@ -253,7 +255,7 @@ class Follower:
         if not known and not self._begun and (start := self._fine(scene)) is not None:
             # Before the game nobody has done anything yet that could be wrong.
             known, scene = True, replace(scene, stacks=start, unsure={})
-        if known and not scene.unsure:
+        if known and not self._new_doubt(scene):
             self._begun = True
             return self._tell(scene, covered)
         if known and self._only_one_is_fine(scene):
@@ -264,6 +266,11 @@ class Follower:
         if not self._convincing(scene, still_s):
             return None
         return self._tell(scene if known else self._reconciled(scene), covered)
+
+    def _new_doubt(self, scene: Scene) -> bool:
+        """Whether anything is doubtful that was not told as doubtful before, and looks as then."""
+        known = self._last.unsure if self._last is not None else {}
+        return any(known.get(cell) != choices for cell, choices in scene.unsure.items())
 
     def _more_has_changed(self, reading: Reading) -> bool:
         """Whether something has come over the board besides pieces: a hand, most likely."""
@@ -529,6 +536,7 @@ class Follower:
     def _tell(self, scene: Scene, covered: Collection[Cell] = ()) -> Scene:
         moved = _between(self._believed or Stacks(), scene.stacks)
         scene = replace(scene, doubted={cell: dict(of) for cell, of in self._doubted.items()})
+        self._wonders = self._new_doubt(scene)
         self._told = self._last = scene
         self.believe(scene.stacks)
         self._doubt([*self._passing, *self._readings])

@@ -431,12 +431,30 @@ def test_what_was_gone_before_a_turn_was_done_belongs_to_it() -> None:
     assert not turns[-1].endswith("legal open")
 
 
+def test_a_turn_made_long_ago_is_not_made_anew_with_what_came_later() -> None:
+    """A cube was drawn; another one changes its colour on the way: that is the next player's."""
+    referee = Referee(find_game("cube").set_up())
+    start = referee.game.start().stacks.to_json()
+    base = {**start, "b3": "R"}
+    drawn = {**base, "a2": "R"}
+    wrong = {cell: stack for cell, stack in drawn.items() if cell != "b3"} | {"c2": "G"}
+    told: list[Event] = []
+    for t, scene in enumerate((start, base, drawn, wrong)):
+        told = referee.observe(5.0 * t, Stacks.of(scene))
+
+    turns = [short(event) for event in told if event.event == "turn"]
+    assert turns[0] == "2 2 +a2R legal final"
+    assert turns[-1].startswith("3 1 -b3 +c2G ")
+    assert not turns[-1].endswith("legal open")
+
+
 @pytest.mark.parametrize(
     ("seen", "stands"),
     [
         pytest.param({"a1": "RR", "b1": "R"}, True, id="as-it-was"),
         pytest.param({"a1": "R", "b1": "R"}, True, id="more-is-gone"),
         pytest.param({"a1": "RR", "b1": "RB"}, True, id="more-has-come"),
+        pytest.param({"a1": "RRB", "b1": "R"}, True, id="something-else-in-its-place"),
         pytest.param({"a1": "RRR", "b1": "R"}, False, id="is-back"),
         pytest.param({"a1": "RR"}, False, id="was-taken-away"),
         pytest.param({"a1": "B", "b1": "R"}, False, id="something-else"),

@@ -562,6 +562,21 @@ def test_doubt_that_was_told_lasts_while_nothing_changes() -> None:
     assert all(Cell.parse("b2") in seen.unsure for seen in found)
 
 
+def test_old_doubt_delays_no_new_turn() -> None:
+    """What was told as doubtful elsewhere is known to be so; the turn is told after one reading."""
+    later = Stacks.of({"b2": "B", "d4": "Y"})
+    room = Room(Stacks(), Stacks.of({"b2": "B"}), later)
+    room.wait(0.5)
+    room.put(b2="B")
+    room.reader.unsure = {Cell.parse("b2"): {"B": 0.55, "Y": 0.45}}
+    room.wait(5.0)
+    room.put(b2="B", d4="Y")
+    before = room.reader.calls
+
+    assert scenes(room.wait(1.0)) == [later.to_json()]
+    assert room.reader.calls == before + 1
+
+
 def test_a_turn_with_something_besides_is_only_the_turn_where_that_may_be() -> None:
     """A piece lost from sight behind new ones is rather there than taken away at the same time."""
     first, both = Stacks.of({"b3": "B"}), Stacks.of({"b3": "B", "b2": "Y"})
