@@ -34,6 +34,7 @@ from calibration.outline_pose import (
 )
 from calibration.quads import clock_of, hours_apart
 from calibration.rectify import scale_on_board
+from calibration.row_pose import row_on
 from calibration.segments import Segments, find_segments
 from calibration.solve import SizePrior, Solution, solve, together
 from rules.cells import Cell
@@ -168,15 +169,13 @@ def _sure_sheet(
     found = _by_edges(sheets, sight, board)
     if _narrow(board) and found.astray:
         return None  # anything long has the shape of a sheet under a wall: the cells in it decide
-    if _narrow(board) and not _row_inside(sheets[0], sight, board):
+    if not _narrow(board):
+        return found
+    row = row_on(sheets[0], sight, board)  # a book beside the wall has straight edges, too
+    if row is None:
         return replace(found, doubts=(*found.doubts, _NO_ROW), astray=True)
-    return found
-
-
-def _row_inside(edges: OutlineFit, sight: Sight, board: Board) -> bool:
-    """Whether a sheet shows its row of cells: a book beside it has straight edges, too."""
-    row = settled_cells(edges.solution.camera, sight, board)
-    return row is not None and _agreeing(edges, [row], board)
+    solution = _with_outline(row.fit, sight, row.board)
+    return replace(found, solution=solution, doubts=(*found.doubts, *row.doubts))
 
 
 def _contradicted(edges: OutlineFit, fits: Sequence[CellFit], board: Board) -> bool:

@@ -17,7 +17,13 @@ from calibration.solve import Evidence, evidence_errors_px, evidence_slopes
 from calibration.store import LensRecord
 from rules.lattice import Lattice
 from rules.registry import find_game
-from service.bench.calibrate import PoseRow, traced_case, true_errors, without_markers
+from service.bench.calibrate import (
+    PoseRow,
+    traced_case,
+    true_errors,
+    virtual_case,
+    without_markers,
+)
 from service.table_folder import default_table, new_table
 from service.virtual_plays import virtual_table
 
@@ -53,6 +59,34 @@ def test_a_clear_row_of_cells_is_believed_before_a_line_printed_round_it(tmp_pat
     found = find_pose(table.studio.empty()["camera"], plain.scene, place, None)
 
     assert true_errors(found.camera, table.scene.cameras["camera"], plain.scene.board)["0"] < 1.5
+
+
+@pytest.mark.parametrize("told_mm", [10.0, 20.0])
+def test_the_cells_tell_how_far_their_sheet_goes_beyond_them(told_mm: float) -> None:
+    """A margin that is told wrongly does not move the cells, and is told."""
+    case = without_markers(traced_case(TUNE / "kwinty-one"))
+    board = replace(case.scene.board, margin_mm=(told_mm,) * 4)
+    scene = replace(case.scene, board=board)
+
+    found = find_pose(case.empty["front"], scene, scene.cameras["front"], None)
+
+    assert true_errors(found.camera, case.true["front"], board)["0"] < 1.0
+    wrong = [doubt for doubt in found.doubts if "20 mm" in doubt and "margin_mm" in doubt]
+    assert len(found.doubts) == len(wrong) == (told_mm != 20.0)
+
+
+@pytest.mark.slow
+def test_a_rectangle_without_a_row_of_cells_is_doubted() -> None:
+    """The edge of a book, one end of the sheet and lines of wood make a longer sheet, but empty."""
+    case = virtual_case(find_game("kwinty"), "two", "tune", 900)
+
+    try:
+        found = find_pose(case.empty["front"], case.scene, case.scene.cameras["front"], None)
+    except NotFound:
+        return
+
+    errors = true_errors(found.camera, case.true["front"], case.scene.board)
+    assert errors["0"] < 2.5 or found.doubts
 
 
 @pytest.mark.parametrize("camera", ["overhead", "side"])
