@@ -36,7 +36,7 @@ def find_cover(position: Position, settings: CoverSettings) -> dict[int, Covered
     masks: dict[int, Mask] = {}
     for number, sight in enumerate(position.sights):
         odd = sight.colour.total < settings.unexplained
-        mask = _hand(sight, odd, settings) if odd.mean() > settings.least_part else None
+        mask = _hand(sight, odd, settings) if odd.sum() > settings.least_part * len(odd) else None
         rays = sight.table.rays
         inside = np.zeros(sight.table.count, dtype=bool)
         if mask is not None:

@@ -310,7 +310,7 @@ class EyeLooks:
         """Rays that end in the room may show anything there, also somebody dressed like a piece."""
         cfg = self._settings
         moving = ~self._rays.on_board[some]
-        best = piece[:, self._faces][:, :, moving].max(axis=(0, 1))
+        best = piece[:, self._faces][:, :, moving].max(axis=(0, 1), initial=0.0)
         found = nothing.copy()
         found[moving] = (1 - cfg.room_moves) * found[
             moving

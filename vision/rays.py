@@ -158,9 +158,9 @@ def _sample_points(camera: Camera, lattice: Lattice, settings: RaySettings) -> t
     hull = cv2.convexHull(seen.astype(np.float32)).reshape(-1, 2)
     frame = np.array([[0, 0], [w - 1, 0], [w - 1, h - 1], [0, h - 1]], dtype=np.float32)
     area, met = cv2.intersectConvexConvex(hull, frame)
-    inside = np.asarray(met, dtype=np.float32).reshape(-1, 2)
-    if area <= 0 or len(inside) < 3:
+    if area <= 0:  # the camera looks past the board
         return np.zeros((0, 2)), settings.least_step_px
+    inside = np.asarray(met, dtype=np.float32).reshape(-1, 2)
     step = max(settings.least_step_px, float(np.sqrt(area / settings.rays)))
     low = np.maximum(inside.min(axis=0), 1)
     high = np.minimum(inside.max(axis=0), (w - 2, h - 2))

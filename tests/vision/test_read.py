@@ -1,7 +1,7 @@
 """Reading positions: the whole way from pictures to stacks, on small virtual tables."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -135,6 +135,21 @@ class TestPictures:
         """A picture of another size than was calibrated says so."""
         with pytest.raises(NoPicture, match="32 x 24"):
             table.reader.read({"overhead": np.zeros((24, 32, 3), dtype=np.uint8)})
+
+    def test_a_camera_that_sees_nothing_of_the_board_tells_nothing(self, table: Table) -> None:
+        """A camera that looks past the board neither stops the others nor tells a stack."""
+        eye = table.reader.cameras["overhead"]
+        far_mm = eye.camera.translation_mm + np.array([1e5, 0.0, 0.0])
+        aside = replace(eye.camera, translation_mm=far_mm)
+        eyes = {**table.reader.cameras, "overhead": replace(eye, camera=aside)}
+        reader = Reader(table.reader.board, eyes, table.reader.kit)
+
+        alone = {"overhead": table.pictures["overhead"]}
+        nothing = [reader.read(alone), reader.read(alone, last=Stacks())]
+        reading = reader.read(table.pictures)
+
+        assert all(r.hidden == set(reader.lattice.cells()) for r in nothing)
+        assert set(reading.stacks) >= {Cell.parse("g2")}
 
     def test_drawing_leaves_the_picture_alone(self, table: Table) -> None:
         """Outlines are drawn on a copy."""
