@@ -5,7 +5,7 @@ It knows the lattice, the board, the kit and the cameras, and no game by name.
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import cv2
@@ -20,7 +20,7 @@ from rules.pieces import KitPiece
 from rules.stacks import Stacks
 from vision.adapt import AdaptSettings, adapted, shadows
 from vision.blocks import all_blocks, pair_up
-from vision.certainty import CellDoubt, CertaintySettings, Doubts, strange_sights, trust
+from vision.certainty import CellDoubt, CertaintySettings, Doubts, Rivals, strange_sights, trust
 from vision.columns import RayTable
 from vision.covering import CoverSettings, find_cover
 from vision.errors import NoPicture
@@ -253,10 +253,14 @@ class Reader:
         told = position.copy()
         doubts.look_at(told)
         nudge(told, self.settings.nudge)
+        other = None
         if position.anchor is None:
-            told, further = self._upright(told, doubts)
-            suspects += [column for column in further if column not in suspects]
-        doubts.settle(suspects)
+            told, other = self._upright(told, doubts)
+        together = list(told.differing(other.state[:-1])) if other is not None else []
+        doubts.settle(suspects + [column for column in together if column not in suspects])
+        if other is not None:
+            # One by one these stacks seem worse than they are all together.
+            doubts.add(_instead(told, other, together))
         doubts.add(exchange(told, doubts.likeliest(), doubts.least_gain))
         doubts.look_at(told)
         if self._blocks:
@@ -279,17 +283,15 @@ class Reader:
             None if looks is None else [own.nothing_off for own in looks.values()],
         )
 
-    def _upright(self, told: Position, doubts: Doubts) -> tuple[Position, list[int]]:
-        """The position after its towers were tried higher, and the columns in doubt by that."""
+    def _upright(self, told: Position, doubts: Doubts) -> tuple[Position, Position | None]:
+        """The position after its towers were tried higher, and the one that is worse, if any."""
         other = higher(told, self.settings.nudge)
         if other is None:
-            return told, []
+            return told, None
         best, worse = (other, told) if other.score > told.score else (told, other)
         doubts.look_at(best)
-        changed = list(best.differing(worse.state[:-1]))
-        loss = worse.score - best.score
-        doubts.add({column: {tuple(worse.stack(column).tolist()): loss} for column in changed})
-        return best, changed
+        doubts.add(_instead(best, worse, best.differing(worse.state[:-1])))
+        return best, worse
 
     def _remember(
         self,
@@ -497,6 +499,12 @@ class Reader:
             if not known:
                 inferred.add(Unit(cell, k + 1))
         return letters
+
+
+def _instead(told: Position, other: Position, columns: Iterable[int]) -> dict[int, Rivals]:
+    """The stacks of another position on these columns, with what it would gain as a whole."""
+    gain = other.score - told.score
+    return {column: {tuple(other.stack(column).tolist()): gain} for column in columns}
 
 
 def _since(begin: float) -> dict[str, float]:

@@ -11,6 +11,8 @@ from calibration.colour_fit import ColourView, fit_colours
 from rules.registry import find_game
 from rules.stacks import Stacks
 from vision.likelihood import CameraEye
+from vision.nudge import NudgeSettings
+from vision.position import Position
 from vision.reader import Reader
 from vision.search import exchange
 from vision.shading import CLASSES, Bell, Urns, classes_of, shares_of
@@ -153,6 +155,26 @@ def test_towers_that_lean_are_not_read_too_low(bright: tuple[Scene, Studio, Read
     reading = reader.read(studio.still(stacks, 2))
 
     assert {c: len(s) for c, s in reading.stacks.items()} == {c: len(s) for c, s in stacks.items()}
+
+
+def test_towers_that_fit_nearly_as_well_a_unit_higher_are_doubted_together(
+    bright: tuple[Scene, Studio, Reader], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them alone would be far worse: that does not make any of them certain."""
+    _, studio, reader = bright
+    stacks = Stacks.of({"a1": "LLDDDDLD", "c3": "DDDLDDLD"})
+
+    def nearly_as_good(position: Position, _: NudgeSettings) -> Position:
+        other = position.copy()
+        tall = [c for c in range(other.evidence.columns) if len(position.stack(c)) > 4]
+        other.change({c: np.append(position.stack(c), position.stack(c)[-1:]) for c in tall})
+        other.score = position.score - 1.0
+        return other
+
+    monkeypatch.setattr("vision.reader.higher", nearly_as_good)
+    reading = reader.read(studio.still(stacks, 3))
+
+    assert {str(cell) for cell in reading.unsure} >= {"a1", "c3"}
 
 
 def test_a_pair_is_put_right_together() -> None:
