@@ -82,13 +82,13 @@ class LookSettings:
     board_shade_spread: float = 0.45
     board_lit_spread: float = 0.10
     board_lit_hue: float = 0.05
-    board_shade_hue: tuple[float, float] = (0.16, 0.08)
+    board_shade_hue: float = 0.13
     board_deep: float = 0.12  # share in the dark between pieces or where one lamp gives all light
     board_deep_shade: float = -1.5
     board_deep_spread: float = 0.8
-    board_deep_hue: tuple[float, float] = (0.28, 0.13)
+    board_deep_hue: float = 0.20
     board_tinted: float = 0.05  # reflections and tints thrown by pieces
-    board_tint: tuple[float, float, float] = (0.6, 0.42, 0.21)
+    board_tint: tuple[float, float] = (0.6, 0.30)
     noise: float = 0.0035  # of light; matters where it is dark
     anything: float = 0.03  # share of pixels that show something else
     anything_density: float = 0.02  # an even density over all colours that occur
@@ -361,7 +361,7 @@ class EyeLooks:
             bright - cfg.board_shade,
             hue,
             np.hypot(cfg.board_shade_spread, about),
-            _square(cfg.board_shade_hue),
+            cfg.board_shade_hue**2 * one,
             noise,
             rough,
         )
@@ -369,12 +369,12 @@ class EyeLooks:
             bright - cfg.board_deep_shade,
             hue,
             cfg.board_deep_spread,
-            _square(cfg.board_deep_hue),
+            cfg.board_deep_hue**2 * one,
             noise,
             rough,
         )
-        far_off, *far_hue = cfg.board_tint
-        tinted = _density(bright, hue, far_off, _square(far_hue), noise)
+        tint_off, tint_hue = cfg.board_tint
+        tinted = _density(bright, hue, tint_off, tint_hue**2 * one, noise)
         found = cfg.board_lit * lit + cfg.board_shaded * shaded
         found += cfg.board_deep * deep + cfg.board_tinted * tinted
         return np.asarray(found + even, dtype=np.float32)
