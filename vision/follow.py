@@ -483,7 +483,7 @@ class Follower:
             before = believed.get(cell, "")
             choices = (stacks.get(cell, ""), *unsure.get(cell, ()))
             if cell in hands or not self._could_change(cell, before, choices, new):
-                stacks[cell], doubt = self._as_told(cell, before, reading)
+                stacks[cell], doubt = self._as_told(cell, before, reading, hidden)
                 unsure.pop(cell, None)
                 if doubt:
                     unsure[cell] = doubt
@@ -499,12 +499,15 @@ class Follower:
         return Scene(t, Stacks(stacks), unsure, hidden, reading.certainty)
 
     def _as_told(
-        self, cell: Cell, before: str, reading: Reading
+        self, cell: Cell, before: str, reading: Reading, hidden: Collection[Cell]
     ) -> tuple[str, Mapping[str, float]]:
         """What stands on a cell that looks as it did, and what was doubtful and still is."""
-        doubt = self._last.unsure.get(cell, {}) if self._last is not None else {}
+        told = self._last
+        if told is None or completed(told.stacks.get(cell, ""), before) != before:
+            return before, {}  # since then somebody has said what stands there
+        doubt = told.unsure.get(cell, {})
         now = reading.stacks.get(cell, "")
-        if now in doubt and cell not in reading.unsure:
+        if now in doubt and cell not in reading.unsure and cell not in hidden:
             return now, {}
         return before, doubt
 

@@ -562,6 +562,37 @@ def test_doubt_that_was_told_lasts_while_nothing_changes() -> None:
     assert all(Cell.parse("b2") in seen.unsure for seen in found)
 
 
+def test_doubt_ends_where_people_say_what_stands_there() -> None:
+    """A cell that looks as before stays what people said, although it was read otherwise."""
+    room = Room(Stacks(), Stacks.of({"b2": "Y", "d4": "Y"}))
+    room.wait(0.5)
+    room.put(b2="B")
+    room.reader.unsure = {Cell.parse("b2"): {"B": 0.6, "Y": 0.4}}
+    room.wait(5.0)
+    room.follower.believe(Stacks.of({"b2": "Y"}))
+    room.reader.unsure = {}
+    room.put(b2="B", d4="Y")
+
+    assert scenes(room.wait(1.0)) == [{"b2": "Y", "d4": "Y"}]
+
+
+def test_what_a_hand_hides_ends_no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read under a hand is the hand, also where it could have stood there."""
+    room = Room(Stacks())
+    room.wait(0.5)
+    room.put(d4="B")
+    room.reader.unsure = {Cell.parse("d4"): {"B": 0.6, "Y": 0.4}}
+    room.wait(5.0)
+    _hand_over(monkeypatch, but_for_pieces=False)
+    room.reader.unsure = {}
+    room.put(b2="B", d4="B")
+    room.reader.stacks = Stacks.of({"b2": "B", "d4": "Y"})
+
+    told = scenes(room.wait(3.0))
+    assert told
+    assert all(scene["d4"] == "B" for scene in told)
+
+
 def test_old_doubt_delays_no_new_turn() -> None:
     """What was told as doubtful elsewhere is known to be so; the turn is told after one reading."""
     later = Stacks.of({"b2": "B", "d4": "Y"})
