@@ -487,8 +487,8 @@ class Follower:
                 unsure.pop(cell, None)
                 if doubt:
                     unsure[cell] = doubt
-                if "?" in before:  # what nobody could see then may be seen now
-                    stacks[cell] = completed(before, reading.stacks.get(cell, ""))
+                if "?" in stacks[cell]:  # what nobody could see then may be seen now
+                    stacks[cell] = completed(stacks[cell], reading.stacks.get(cell, ""))
             elif cell in unsure:
                 unsure[cell] = with_history(unsure[cell], before, self._heights)
                 stacks[cell], chance = next(iter(unsure[cell].items()))

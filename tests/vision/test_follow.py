@@ -576,6 +576,22 @@ def test_doubt_ends_where_people_say_what_stands_there() -> None:
     assert scenes(room.wait(1.0)) == [{"b2": "Y", "d4": "Y"}]
 
 
+def test_doubt_about_units_that_nobody_saw_ends_with_what_is_seen() -> None:
+    """Of two stacks that were doubted, the one that is read surely is told, not the other one."""
+    room = Room(Stacks(), Stacks.of({"b2": "?B", "d4": "Y"}))
+    room.wait(0.5)
+    room.put(b2="YB")
+    room.reader.stacks = Stacks.of({"b2": "?B"})
+    room.reader.unsure = {Cell.parse("b2"): {"?B": 0.6, "Y": 0.4}}
+    room.wait(3.0)
+    assert room.follower.believed == Stacks.of({"b2": "?B"})
+    room.reader.unsure = {}
+    room.put(b2="YB", d4="Y")
+    room.reader.stacks = Stacks.of({"b2": "Y", "d4": "Y"})
+
+    assert scenes(room.wait(2.0)) == [{"b2": "Y", "d4": "Y"}]
+
+
 def test_what_a_hand_hides_ends_no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read under a hand is the hand, also where it could have stood there."""
     room = Room(Stacks())
