@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Floats
-from calibration.rectify import Plane
+from calibration.rectify import Plane, sampled
 
 _ACROSS = 7  # samples over the length of one piece
 _STEP_PX = 0.5
@@ -42,16 +41,8 @@ def look_across(lab: Plane, start_px: Floats, end_px: Floats, reach_px: float) -
         middle[:, None, None, :]
         + t[None, :, None, None] * along[:, None, None, :]
         + offset[None, None, :, None] * normal[:, None, None, :]
-    ).astype(np.float32)
-    table = np.nan_to_num(spots, nan=-1e4).reshape(len(middle), -1, 2)
-    values = cv2.remap(
-        lab,
-        table[..., 0],
-        table[..., 1],
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_CONSTANT,
-        borderValue=(np.nan, np.nan, np.nan),
     )
+    values = sampled(lab, spots.reshape(len(middle), -1, 2))
     mean = np.asarray(values, np.float64).reshape(len(middle), _ACROSS, len(offset), 3).mean(axis=1)
     kernel = np.exp(-0.5 * (np.arange(-3, 4) * _STEP_PX / _SMOOTH_PX) ** 2)
     kernel /= kernel.sum()

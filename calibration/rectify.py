@@ -47,6 +47,23 @@ def scale_on_board(camera: Camera, centre_mm: Floats) -> float:
     return float(np.sqrt(area)) if np.isfinite(area) else 0.0
 
 
+def sampled(lab: Plane, px: NDArray[np.floating]) -> Plane:
+    """Colours at places (rows, columns, 2) of a picture, between its pixels; nan outside."""
+    at = np.nan_to_num(px, nan=_FAR_PX).astype(np.float32)
+    outside = (np.nan, np.nan, np.nan)
+    return np.asarray(
+        cv2.remap(
+            lab,
+            at[..., 0],
+            at[..., 1],
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=outside,
+        ),
+        np.float32,
+    )
+
+
 def _between(count: int) -> Floats:
     """The matrix that fills `count` places from every fourth one; a lens is smooth enough."""
     at = np.arange(count) / _KNOTS
@@ -70,13 +87,5 @@ def top_view(
     y = low_mm[1] + _KNOTS * np.arange(down.shape[1]) / px_per_mm
     spots = np.stack([*np.meshgrid(x, y), np.full((len(y), len(x)), height_mm)], axis=-1)
     knots = np.clip(np.nan_to_num(camera.project(spots), nan=_FAR_PX), _FAR_PX, -_FAR_PX)
-    px = np.stack([down @ knots[..., k] @ across.T for k in (0, 1)], axis=-1).astype(np.float32)
-    warped = cv2.remap(
-        lab,
-        px[..., 0],
-        px[..., 1],
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_CONSTANT,
-        borderValue=(np.nan, np.nan, np.nan),
-    )
-    return TopView(low_mm, px_per_mm, np.asarray(warped, np.float32))
+    px = np.stack([down @ knots[..., k] @ across.T for k in (0, 1)], axis=-1)
+    return TopView(low_mm, px_per_mm, sampled(lab, px))

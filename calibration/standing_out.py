@@ -5,12 +5,11 @@ cloth lies on both sides of their lines. Hard shadows run along a frame like its
 rails look alike on all four sides.
 """
 
-import cv2
 import numpy as np
 
 from calibration.camera import Camera, Floats, Lens
 from calibration.quads import unit_square_to
-from calibration.rectify import Plane
+from calibration.rectify import Plane, sampled
 
 _PIECES = 15  # of each side
 _ENDS = 0.08
@@ -58,7 +57,7 @@ def rails_alike(
         ]
     )
     at = np.concatenate([spots, np.full((*spots.shape[:2], 1), height)], axis=2)
-    values = _sampled(lab, camera.project(at.reshape(-1, 3))).reshape(4, -1, 3)
+    values = sampled(lab, camera.project(at.reshape(-1, 3))[None]).reshape(4, -1, 3)
     shown = [v[np.isfinite(v).all(axis=1)] for v in values]
     rails = np.array([np.median(v, axis=0) for v in shown if len(v) >= _LEAST_PIECES])
     if len(rails) < 2:
@@ -83,19 +82,5 @@ def _beside(lab: Plane, corners: Floats, lens: Lens, way: float) -> Floats:
     mapped = spots @ H[:, :2].T + H[:, 2]
     behind = mapped[..., 2] <= 1e-6
     tangents = mapped[..., :2] / np.where(behind, np.nan, mapped[..., 2])[..., None]
-    values = _sampled(lab, lens.distort(tangents.reshape(-1, 2)))
+    values = sampled(lab, lens.distort(tangents.reshape(1, -1, 2))).astype(np.float64)
     return np.asarray(np.median(values.reshape(4, _PIECES, len(_BESIDE), 3), axis=2))
-
-
-def _sampled(lab: Plane, px: Floats) -> Floats:
-    """Colours (N, 3) at places of the picture; nan outside."""
-    table = np.nan_to_num(px, nan=-1e4).astype(np.float32).reshape(1, -1, 2)
-    values = cv2.remap(
-        lab,
-        table[..., 0],
-        table[..., 1],
-        cv2.INTER_LINEAR,
-        borderMode=cv2.BORDER_CONSTANT,
-        borderValue=(np.nan, np.nan, np.nan),
-    )
-    return np.asarray(values, np.float64).reshape(-1, 3)
