@@ -311,7 +311,7 @@ class Doubts:
         if self._votes is None:
             return
         votes = self._votes[column * self._in_sight.shape[1] :]
-        for k, colour in enumerate(stack):
+        for k, colour in enumerate(stack or (0,)):
             for c in np.flatnonzero(votes[k]):
                 other = (*stack[:k], int(c), *stack[k + 1 :])
                 if c and c != colour and other not in self._rivals[column]:

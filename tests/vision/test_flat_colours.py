@@ -1,6 +1,8 @@
 """Colours of flat pieces without a picture of the empty table: other light, clipping, guesses."""
 
 import json
+import logging
+from collections import Counter
 from pathlib import Path
 
 import cv2
@@ -9,6 +11,7 @@ import pytest
 
 from calibration.camera import Camera, Lens
 from calibration.colour_fit import ColourView, fit_colours
+from calibration.colour_space import clipped_channels
 from calibration.cv import Image, read_image
 from rules.cells import Cell
 from rules.lattice import Board, Lattice
@@ -16,6 +19,8 @@ from rules.stacks import Stacks
 from vision.likelihood import CameraEye
 from vision.reader import Reader
 from vision.reading import Reading
+
+log = logging.getLogger(__name__)
 
 NAMES = {"B": "blue", "G": "green", "O": "orange", "R": "red", "W": "white", "Y": "yellow"}
 LIGHT = {  # of each channel, blue first
@@ -141,14 +146,20 @@ def test_colours_that_were_never_seen_are_not_told_surely() -> None:
     assert certain_errors(read(learned, OTHERS), OTHERS) == {}
 
 
-@pytest.mark.parametrize(
-    ("cube", "right"),
-    [pytest.param("2x2x2-random-01", 0.9), pytest.param("6x6x6-random-01", 0.985)],
-)
-def test_stickers_on_photographs_are_right_or_doubted(
-    shared: Path, cube: str, right: float
-) -> None:
-    """Learned from one face of a cube in a robot's hands: clipped, dim, and with colours missing."""
+def over_exposed(image: Image, at: tuple[float, float], pitch_px: float) -> bool:
+    """Whether more than 2 % of a sticker's pixels have a channel that is clipped."""
+    (x, y), half = at, 0.3 * pitch_px
+    patch = image[round(y - half) : round(y + half), round(x - half) : round(x + half)]
+    return float((clipped_channels(patch) > 0).mean()) > 0.02
+
+
+@pytest.mark.parametrize("cube", ["2x2x2-random-01", "6x6x6-random-01"])
+def test_stickers_on_photographs_are_right_or_doubted(shared: Path, cube: str) -> None:
+    """Learned from one face of a cube in a robot's hands: clipped, dim, and with colours missing.
+
+    Of stickers that are exposed as they should be, of colours on the first face, 99 % are right;
+    no other one is told wrong without doubt.
+    """
     folder = shared / "real" / "rubiks_robot_faces"
     entry = json.loads((folder / "labels.json").read_text(encoding="utf-8"))["cubes"][cube]
     letters = {name: letter for letter, name in NAMES.items()}
@@ -161,15 +172,34 @@ def test_stickers_on_photographs_are_right_or_doubted(
         first = np.array(face["grid"]["first_centre_px"])
         corner = first + pitch * np.array([-0.5, len(rows) - 0.5])
         size = (image.shape[1], image.shape[0])
-        faces.append((image, rows, camera_above(size, (corner[0], corner[1]), pitch)))
-    wrong = certain = every = 0
-    for number, (picture, rows, camera) in enumerate(faces):
+        over = {
+            str(cell): over_exposed(
+                image,
+                tuple(first + pitch * np.array([cell.file, len(rows) - 1 - cell.rank])),
+                pitch,
+            )
+            for cell in stacks_of(rows)
+        }
+        faces.append((image, rows, camera_above(size, (corner[0], corner[1]), pitch), over))
+    counts: Counter[tuple[str, str]] = Counter()
+    for number, (picture, rows, camera, _) in enumerate(faces):
         views = [ColourView(camera, picture, None)]
         (colours,) = fit_colours(views, board, NAMES, stacks_of(rows))
-        for image, others, from_here in faces[:number] + faces[number + 1 :]:
+        for image, others, from_here, over in faces[:number] + faces[number + 1 :]:
             reading = Reader(board, {"c": CameraEye(from_here, colours)}).read({"c": image})
-            every += len(stacks_of(others))
-            wrong += len(wrong_cells(reading, others))
-            certain += len(certain_errors(reading, others))
-    assert wrong < (1 - right) * every
-    assert certain <= 1
+            wrong = wrong_cells(reading, others)
+            doubted = {str(cell) for cell in (*reading.unsure, *reading.hidden)}
+            for cell, letter in stacks_of(others).items():
+                name = str(cell)
+                kind = "never seen" if letter not in "".join(rows) else "normal"
+                kind = "over-exposed" if over[name] else kind
+                answer = "wrong" if name in wrong else "right"
+                counts[kind, f"{answer}, {'doubted' if name in doubted else 'sure'}"] += 1
+    for (kind, answer), many in sorted(counts.items()):
+        log.info("%s, %s: %s: %d", cube, kind, answer, many)
+    right = counts["normal", "right, sure"] + counts["normal", "right, doubted"]
+    every = sum(many for (kind, _), many in counts.items() if kind == "normal")
+    assert right >= 0.99 * every > 0
+    assert sum(many for (_, answer), many in counts.items() if answer == "wrong, sure") == 0
+    wrong_over = counts["over-exposed", "wrong, doubted"]
+    assert wrong_over <= 0.03 * sum(m for (kind, _), m in counts.items() if kind == "over-exposed")
