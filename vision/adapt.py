@@ -15,6 +15,10 @@ from calibration.colour_space import Floats32
 from vision.likelihood import SHADOWS, RayLooks
 from vision.position import Sight
 
+WIDER = (0.1, 0.05)  # added to spreads of brightness and hue
+DEEPEST = 1.5  # shadows of all depths up to this one are equally likely
+MOST_FOR_LIGHT = 400  # pixels of a face direction are enough
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdaptSettings:
@@ -27,6 +31,14 @@ class AdaptSettings:
     least_spread: tuple[float, float] = (0.15, 0.05)
     hue_reach: float = 0.45  # pixels further from their colour show something else
     least_rays: int = 8
+    light_bound: float = 1.0  # brighter or darker than measured, all colours of a face alike
+    light_sigma: float = 0.35
+    light_sigma_guessed: float = 0.6
+    ray_worth: float = 0.2  # neighbouring rays say nearly the same
+    shade_share: float = 0.15  # of a face may lie in another piece's shadow
+    least_light_rays: int = 30
+    rounds: int = 2  # how often a picture is read with colours that follow it
+    again_from: float = 0.3  # of brightness; where colours went less far, once is enough
     shadow: float = 8.0  # rays that the usual hue of a shadow is worth
     shadow_bound: float = 0.6
     shadow_reach: float = 1.3
@@ -48,12 +60,49 @@ def adapted(
     letter, face = colour[entries] - 1, table.rays.face[entries]
     seen = values[table.entry_ray[entries]]
     mean, spread = colours.mean.copy(), colours.spread.copy()
+    for f in range(len(FACES)):
+        here = seen[face == f]
+        if len(here) >= settings.least_light_rays:
+            mean[:, f, 0] += light_on(here, f, colours, settings)
+    lit = replace(colours, mean=mean.copy())
     for c in range(len(colours.letters)):
         for f in range(len(FACES)):
             here = seen[(letter == c) & (face == f)]
+            here = here[_nearest(here, f, lit) == c]
             if len(here) >= settings.least_rays:
-                _follow(here, c, f, colours, settings, mean, spread)
+                _follow(here, c, f, lit, settings, mean, spread)
     return replace(colours, mean=mean, spread=spread)
+
+
+def light_on(here: Floats32, f: int, colours: CameraColours, settings: AdaptSettings) -> float:
+    """How much brighter pixels of a face direction are than at calibration, in logarithms.
+
+    Whatever colours stand there: a reading that took dark wood for light wood in shadow must not
+    decide that for itself. Light falls on all colours of a direction alike.
+    """
+    here = here[:: max(len(here) // MOST_FOR_LIGHT, 1)]
+    mean, spread = colours.mean[:, f], colours.spread[:, f]
+    wide, narrow = np.hypot(spread.T, np.array(WIDER)[:, None])[..., None]  # (letters, 1)
+    far = ((here[None, :, 1:] - mean[:, None, 1:]) / narrow[..., None]) ** 2
+    hue = np.exp(np.maximum(-0.5 * far.sum(axis=2), -30.0)) / narrow**2
+    shifts = np.arange(-settings.light_bound, settings.light_bound + 0.01, 0.05)
+    sigma = settings.light_sigma if colours.seen[:, f].any() else settings.light_sigma_guessed
+    scores = -0.5 * (shifts / sigma) ** 2
+    for number, shift in enumerate(shifts):
+        off = here[None, :, 0] - mean[:, None, 0] - np.float32(shift)
+        lit = np.exp(-0.5 * (off / wide) ** 2) / (wide * np.sqrt(2 * np.pi))
+        shaded = ((off < 0) & (off > -DEEPEST)) / DEEPEST
+        likely = hue * ((1 - settings.shade_share) * lit + settings.shade_share * shaded)
+        scores[number] += settings.ray_worth * np.log(likely.mean(axis=0) + 1e-4).sum()
+    return float(shifts[scores.argmax()])
+
+
+def _nearest(here: Floats32, f: int, colours: CameraColours) -> NDArray[np.int64]:
+    """Which colour lies nearest to each pixel of a face direction, whatever was read there."""
+    wide = np.hypot(colours.spread[:, f], WIDER)[:, [0, 1, 1]]
+    off = (here[None] - colours.mean[:, None, f]) / wide[:, None]
+    cost = 0.5 * (off**2).sum(axis=2) + np.log(wide).sum(axis=1)[:, None]
+    return np.asarray(cost.argmin(axis=0))
 
 
 def shadows(sight: Sight, looks: RayLooks, settings: AdaptSettings) -> Floats32:

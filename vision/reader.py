@@ -197,8 +197,11 @@ class Reader:
         placing = self._search(position, thorough=last is None)
         if last is None:
             # The pieces themselves tell how they look in this light.
-            position = self._adapted(position, looks)
-            placing = self._search(position, placing, thorough=False)
+            for _ in range(self.settings.adapt.rounds):
+                position, moved = self._adapted(position, looks)
+                placing = self._search(position, placing, thorough=False)
+                if moved < self.settings.adapt.again_from:
+                    break
         # One camera alone cannot see how far away a stack stands but by its height.
         alone = next(iter(looks)) if placing is None and len(looks) == 1 else None
         slid = slide(position, self.cameras[alone].camera.position_mm) if alone else {}
@@ -396,14 +399,18 @@ class Reader:
         placing.shake(tries=60 if thorough else 4, least=6 if thorough else 0)
         return placing
 
-    def _adapted(self, position: Position, looks: Mapping[str, RayLooks]) -> Position:
-        """The same position, seen with colours that follow this picture."""
+    def _adapted(self, position: Position, looks: Mapping[str, RayLooks]) -> tuple[Position, float]:
+        """The same position, seen with colours that follow this picture, and how far they went."""
         nudge(position, self.settings.nudge)
         followed: dict[str, RayLooks] = {}
+        moved = 0.0
         for (name, own), sight in zip(looks.items(), position.sights, strict=True):
-            followed[name] = self._looks[name].again(own, *self._followed(name, sight, own))
+            colours, tint = self._followed(name, sight, own)
+            followed[name] = self._looks[name].again(own, colours, tint)
+            off = colours.mean[..., 0] - self.cameras[name].colours.mean[..., 0]
+            moved = max(moved, float(np.abs(off).max()))
         anchor = None if position.anchor is None else position.anchor.ravel()
-        return Position(self._evidence(followed), position.state[:-1], anchor)
+        return Position(self._evidence(followed), position.state[:-1], anchor), moved
 
     def _followed(self, name: str, sight: Sight, looks: RayLooks) -> tuple[CameraColours, Floats32]:
         """The colours of pieces and of shadows, as a picture shows them."""
