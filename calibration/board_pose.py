@@ -32,9 +32,10 @@ from calibration.outline_pose import (
     rectangles,
     taking_turns,
 )
+from calibration.pose_quality import HEIGHTS_MM, expected_errors
 from calibration.quads import clock_of, hours_apart
 from calibration.rectify import scale_on_board
-from calibration.row_pose import row_on
+from calibration.row_pose import SHEET_MARGINS_MM, row_on
 from calibration.segments import Segments, find_segments
 from calibration.solve import SizePrior, Solution, solve, together
 from rules.cells import Cell
@@ -107,9 +108,11 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     if not enough and not _has_frame(board):
         say("the board's outline")
         around = _outlines(segments, sight, board)
+    if plain and not enough and not _has_frame(board):
+        by_sheet = _by_sheet(around, fits, segments, sight, board)
+        if by_sheet is not None:
+            return Looked(_surer(by_sheet, fits, sight, board), tuple(tried))
     if around:
-        if plain and (by_sheet := _sure_sheet(around, fits, sight, board)):
-            return Looked(by_sheet, tuple(tried))
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
         fits.sort(key=lambda f: -f.merit)
     merit, seen = (_SURE_MERIT, _SURE_SEEN) if plain else (_LEAST_MERIT, _LEAST_SEEN)
@@ -159,10 +162,45 @@ def _agreeing(edges: OutlineFit, fits: Sequence[CellFit], board: Board) -> bool:
     )
 
 
-def _sure_sheet(
-    around: Sequence[Found], fits: Sequence[CellFit], sight: Sight, board: Board
+def _by_sheet(
+    around: Sequence[Found],
+    fits: Sequence[CellFit],
+    segments: Segments,
+    sight: Sight,
+    board: Board,
 ) -> BoardPose | None:
-    """The pose by the outline of a felt or a sheet, where that is clearly seen."""
+    """The pose by a felt's or a sheet's outline; sheets under a row of cells have any margin."""
+    found = _sure_sheet(around, fits, sight, board, board)
+    if not _narrow(board) or (found is not None and not found.astray):
+        return found
+    for margin in SHEET_MARGINS_MM:
+        other = replace(board, margin_mm=(margin,) * 4)
+        seen = _outlines(segments, sight, other)
+        again = _sure_sheet(seen, fits, sight, other, board)
+        if again is not None and not again.astray:
+            return again
+    return found
+
+
+def _surer(by_sheet: BoardPose, fits: Sequence[CellFit], sight: Sight, board: Board) -> BoardPose:
+    """What tells more of the camera: a sheet, or a row of cells that is clearly seen without."""
+    if not (_narrow(board) and fits and fits[0].convincing):
+        return by_sheet
+    by_cells = _by_cells(fits[0], fits[1:], sight, board)
+    here, there = (
+        sum(expected_errors(pose.solution, board, HEIGHTS_MM).values())
+        for pose in (by_cells, by_sheet)
+    )
+    return by_cells if here < there and not by_cells.astray else by_sheet
+
+
+def _sure_sheet(
+    around: Sequence[Found], fits: Sequence[CellFit], sight: Sight, board: Board, told: Board
+) -> BoardPose | None:
+    """The pose by the outline of a felt or a sheet, where that is clearly seen.
+
+    `told` is the board with the margins that the table tells.
+    """
     sheets = _sound_edges(fit_outlines(around, sight, board), sight, board)
     if not sheets or sheets[0].merit <= _SURE_EDGES or _contradicted(sheets[0], fits, board):
         return None
@@ -175,7 +213,7 @@ def _sure_sheet(
     if row is None:
         return replace(found, doubts=(*found.doubts, _NO_ROW), astray=True)
     solution = _with_outline(row.fit, sight, row.board)
-    return replace(found, solution=solution, doubts=(*found.doubts, *row.doubts))
+    return replace(found, solution=solution, doubts=(*found.doubts, *row.doubts(told)))
 
 
 def _contradicted(edges: OutlineFit, fits: Sequence[CellFit], board: Board) -> bool:

@@ -60,7 +60,7 @@ def _figures(lab: Plane, least: float) -> Iterator[Floats]:
         for contour in cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)[0]:
             _, _, wide, deep = cv2.boundingRect(contour)
             if wide * deep * scale**2 >= least:
-                corners = _four_corners(cv.points(contour), least / scale**2)
+                corners = four_corners(cv.points(contour), least / scale**2)
                 if corners is not None:
                     yield (corners + 0.5) * scale - 0.5
 
@@ -86,9 +86,14 @@ def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float]]:
                 yield np.asarray((plane > level) * 255, np.uint8), scale
 
 
-def _area(corners: Floats) -> float:
+def signed_area(corners: Floats) -> float:
+    """The area of a figure, less than 0 where its corners run the other way round."""
     x, y = corners[:, 0], corners[:, 1]
-    return abs(float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))) / 2
+    return float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y)) / 2
+
+
+def _area(corners: Floats) -> float:
+    return abs(signed_area(corners))
 
 
 def _apart(one: Floats, other: Floats) -> float:
@@ -99,8 +104,8 @@ def _apart(one: Floats, other: Floats) -> float:
     )
 
 
-def _four_corners(contour: Floats, least: float) -> Floats | None:
-    """The four corners of an outline; None where it has not just four."""
+def four_corners(contour: Floats, least: float) -> Floats | None:
+    """The four corners of an outline round so large an area; None where it has not just four."""
     if len(contour) < 4:
         return None
     hull = cv.points(cv2.convexHull(cv.as_cv_points(contour, 2)))

@@ -7,6 +7,7 @@ import numpy as np
 
 from calibration.camera import Camera, Floats, Lens
 from calibration.cell_fit import CellFit, fit_cells
+from calibration.cell_search import cell_lattices
 from calibration.contour_search import contour_rectangles
 from calibration.dense_search import dense_lattices
 from calibration.lattice_search import Found, Shape, find_lattices
@@ -95,6 +96,7 @@ def lattice_candidates(
             by_lines.extend(find_lattices(segments, points[a], points[b], counts, shape))
     by_lines.sort(key=lambda f: -f.score)
     yield "lines", by_lines
+    yield "fields", cell_lattices(sight.lab, counts, shape)
     yield "pattern", dense_lattices(sight.lab, points, counts, shape)
     yield "outlines", contour_rectangles(sight.lab, shape)
 

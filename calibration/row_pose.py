@@ -22,7 +22,7 @@ from calibration.outline_fit import OutlineFit
 from rules.lattice import Board
 
 _CLEAR_MERIT, _CLEAR_SEEN = 0.42, 0.75
-_MARGINS_MM = (0.0, 10.0, 20.0, 30.0, 45.0)  # tried where cells do not lie as told
+SHEET_MARGINS_MM = (10.0, 20.0, 30.0, 45.0)  # tried where cells do not lie as told
 _TRUE_MM = 4.0  # margins are told exactly to this
 
 
@@ -32,17 +32,16 @@ class Row:
 
     fit: CellFit
     board: Board
-    told_mm: float
-    seen_mm: float  # left and right of the cells, on average
+    seen_mm: float  # of the sheet left and right of the cells, on average
 
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """Whether the table tells other margins than are seen."""
-        if abs(self.seen_mm - self.told_mm) < _TRUE_MM:
+    def doubts(self, told: Board) -> tuple[str, ...]:
+        """Whether the table tells other margins than are seen; none at all is no statement."""
+        told_mm = (told.margin_mm[0] + told.margin_mm[2]) / 2
+        if not any(told.margin_mm) or abs(self.seen_mm - told_mm) < _TRUE_MM:
             return ()
         doubt = (
             f"the sheet goes {max(self.seen_mm, 0.0):.0f} mm beyond the first and last cell, not "
-            f"{self.told_mm:.0f} mm as margin_mm in table.toml says"
+            f"{told_mm:.0f} mm as margin_mm in table.toml says"
         )
         return (doubt,)
 
@@ -56,7 +55,7 @@ def row_on(sheet: OutlineFit, sight: Sight, board: Board) -> Row | None:
     cameras = [sheet.solution.camera]
     row = settled_cells(sheet.solution.camera, sight, board)
     if not _clear(row):
-        for margin in _MARGINS_MM:
+        for margin in (0.0, *SHEET_MARGINS_MM):
             camera = _camera_with(corners_px, sight, replace(board, margin_mm=(margin,) * 4))
             if camera is not None:
                 cameras.append(camera)
@@ -79,7 +78,7 @@ def row_on(sheet: OutlineFit, sight: Sight, board: Board) -> Row | None:
     again = None if camera is None else settled_cells(camera, sight, board)
     if again is not None and again.merit > row.merit - 0.1:
         row = again
-    return Row(row, measured, (left + right) / 2, beyond)
+    return Row(row, measured, beyond)
 
 
 def _clear(row: CellFit | None) -> bool:
