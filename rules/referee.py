@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from rules.book import Book, OpenTurn
 from rules.cells import Cell
@@ -40,13 +40,21 @@ from rules.turn import Turn
 class Patience:
     """Seconds and counts before the referee speaks up."""
 
-    missing_s: float = 4.0  # a piece taken off and nothing added: perhaps only nudged (2 to 10)
+    missing_s: float = 2.0  # a piece taken off and nothing added: perhaps only nudged (2 to 10)
     revise_s: float = 3.0  # a piece moved on so soon is the same player's second thought (1 to 5)
     bonus_s: float = 20.0  # a last bonus that nobody uses is declined (10 to 60)
     knocked: int = 3  # so many units gone at once are an accident, not a turn
     doubt: float = 0.05  # an explanation this likely beside the best is worth a question
     misread: float = 0.1  # what was doubted as much may be corrected later (0.05 to 0.3)
     most_misread: int = 8  # stacks that are tried for that, one by one and in threes
+
+
+class Waiting(NamedTuple):
+    """What stands there unexplained, and since when: it may be mended, or may go on."""
+
+    stacks: Stacks
+    since: float
+    begun: bool = False  # a legal turn is in it, and perhaps the beginning of the next one
 
 
 class Referee:
@@ -60,7 +68,7 @@ class Referee:
         self._patience = patience or Patience()
         self._book = Book(game, (game.start(),), language)
         self._seen = Stacks()
-        self._disorder: tuple[Stacks, float] | None = None
+        self._disorder: Waiting | None = None
         self._asked: Stacks | None = None
         self._awaited: Stacks | None = None
 
@@ -125,21 +133,23 @@ class Referee:
             return [chosen]
         if chosen is None:
             return []
-        if doubted and not self._innocent(chosen) and not self._explained(t, chosen)[0]:
-            found = self._found_back(t, chosen, doubted)
-            if found is not None:
-                return found
-        return [*self._play(t, chosen), *self.tick(t)]
+        if chosen != seen:
+            self._seen = chosen
+            event = Event("corrected", t, {"cells": names(seen.differing(chosen))})
+            return [event, *self._play(t, chosen), *self.tick(t)]
+        found = self._otherwise(t, chosen, doubted or {})
+        return [*self._play(t, chosen), *self.tick(t)] if found is None else found
 
     def tick(self, t: float) -> list[Event]:
         """The passing of time with nothing changed."""
         if self.phase != "play":
             return []
-        if self._disorder and t - self._disorder[1] >= self._patience.missing_s:
-            stacks = self._disorder[0]
-            missing, new = missing_and_new(self.believed, stacks)
-            if stacks == self._seen and missing < self._patience.knocked and not new:
-                return self._illegal(t, stacks)
+        waiting = self._disorder
+        if waiting and t - waiting.since >= self._patience.missing_s:
+            missing, new = missing_and_new(self.believed, waiting.stacks)
+            told = waiting.begun or (missing < self._patience.knocked and not new)
+            if told and waiting.stacks == self._seen:
+                return self._illegal(t, waiting.stacks)
         opened = self._book.open
         if opened and opened.legal and t - opened.t >= self._patience.bonus_s:
             bonus = any(owed.what == "bonus" for owed in opened.seen.owed)
@@ -156,7 +166,10 @@ class Referee:
     def _settle_doubt(
         self, t: float, seen: Stacks, unsure: Mapping[Cell, Mapping[str, float]]
     ) -> Stacks | Event | None:
-        """The scene to judge; a question where the verdict depends on the doubt."""
+        """The scene to judge; a question where the verdict depends on the doubt.
+
+        Who plays on and leaves the question open has seen nothing wrong.
+        """
         if not unsure or self._innocent(seen):
             return seen
         others = [
@@ -167,6 +180,8 @@ class Referee:
         if not others:
             return seen
         cells = sorted({cell for stacks in others for cell in seen.differing(stacks)})
+        if self._asked is not None and {*self._asked.differing(seen)} - {*cells}:
+            return others[0]
         asked = self._ask(t, seen, cells, others)
         return asked[0] if asked else None
 
@@ -183,6 +198,16 @@ class Referee:
         }
         say = sentence("shared.unsure", self._book.language, cells)
         return [Event("ask", t, {"cells": names(cells), "choices": choices, "say": say})]
+
+    def _otherwise(
+        self, t: float, stacks: Stacks, doubted: Mapping[Cell, Mapping[str, float]]
+    ) -> list[Event] | None:
+        """What follows where things were not as they seemed before; None where they were."""
+        if events := self._whole_turn(t, stacks, doubted):
+            return events
+        if self._innocent(stacks) or self._explained(t, stacks)[0]:
+            return None
+        return self._kept_before(t, stacks) or self._found_back(t, stacks, doubted)
 
     def _found_back(
         self, t: float, stacks: Stacks, doubted: Mapping[Cell, Mapping[str, float]]
@@ -209,6 +234,34 @@ class Referee:
         if not differing:
             return None
         return self._ask(t, stacks, differing, [now])
+
+    def _whole_turn(
+        self, t: float, stacks: Stacks, doubted: Mapping[Cell, Mapping[str, float]]
+    ) -> list[Event]:
+        """What follows if the open turn was finished, and what seemed to be owed was not seen."""
+        book, opened = self._book, self._book.open
+        if (
+            opened is None
+            or opened.seen.kind != "owed"
+            or look(self.game, book.belief, stacks).fine
+        ):
+            return []
+        for cell, choices in sorted(doubted.items()):
+            for stack, chance in choices.items():
+                unchanged = stacks.get(cell, "") == opened.stacks.get(cell, "")
+                if chance < self._patience.misread or not unchanged:
+                    continue
+                whole = opened.stacks.with_stack(cell, stack)
+                seen = look(self.game, book.belief, whole)
+                now = stacks.with_stack(cell, stack)
+                if seen.kind != "legal" or not look(self.game, seen.after, now).fine:
+                    continue
+                self._disorder = self._asked = None
+                self._seen = now
+                events = book.make(t, seen, whole)
+                events.append(Event("corrected", t, {"cells": names([cell])}))
+                return [*events, *self._play(t, now)]
+        return []
 
     def _corrections(
         self, other: Mapping[Cell, Sequence[str]], stacks: Stacks
@@ -258,6 +311,10 @@ class Referee:
             self._disorder = None
             return book.take_back(t) if stacks == self.confirmed else []
         looks, fresh = self._explained(t, stacks)
+        if self._begins(looks):
+            if self._disorder is None or self._disorder.stacks != stacks:
+                self._disorder = Waiting(stacks, t, begun=True)
+            return []
         if not looks:
             if events := self._book.take_back_to(t, stacks):
                 self._disorder = self._asked = None
@@ -273,6 +330,35 @@ class Referee:
             if seen.kind == "legal" and not seen.owed and book.ended(t):
                 return events + self._end(t)
         return events
+
+    def _begins(self, looks: Sequence[Look]) -> bool:
+        """Whether these are a legal turn and, in the same look, a piece taken off besides.
+
+        That may be the beginning of the next player's turn, or part of the first one, which is
+        illegal then; what comes next will tell.
+        """
+        if len(looks) < 2 or not looks[-1].turn.changes:
+            return False
+        return all(not change.add for change in looks[-1].turn.changes)
+
+    def _kept_before(self, t: float, stacks: Stacks) -> list[Event]:
+        """What follows if that which waited was an illegal turn, let stand by a legal one now."""
+        waiting, opened = self._disorder, self._book.open
+        if waiting is None or not waiting.begun:
+            return []
+        closes = opened is not None and opened.legal
+        base = self._book.after(opened) if opened is not None and closes else self._book.belief
+        wrong = self._blamed(base, waiting.stacks)
+        player = self.game.next_player(base[0], wrong.turn)
+        after = adopted(self.game, base, waiting.stacks, player)
+        later = look(self.game, after, stacks)
+        if not later.fine:
+            return []
+        self._disorder = self._asked = None
+        events = self._book.close(waiting.since) if closes else []
+        events += self._book.make(waiting.since, wrong, waiting.stacks)
+        events += self._book.close(t)
+        return [*events, *self._book.make(t, later, stacks)]
 
     def _lifted(self, t: float, stacks: Stacks) -> bool:
         """Whether the piece just placed is now in the hand of the next player, who may move it."""
@@ -314,8 +400,11 @@ class Referee:
         return two_turns(self.game, after, stacks, self._passing())
 
     def _passing(self) -> Stacks | None:
-        """What was seen since something was explained last: a turn in the middle of it."""
-        return self._disorder[0] if self._disorder else None
+        """What was seen on the way to a whole turn: in disorder, or not finished."""
+        if self._disorder:
+            return self._disorder.stacks
+        opened = self._book.open
+        return opened.stacks if opened is not None and opened.seen.kind == "owed" else None
 
     def _comes_down(self, opened: OpenTurn, stacks: Stacks) -> bool:
         """Whether for a piece that was taken off one now stands elsewhere: the same turn."""
@@ -393,8 +482,8 @@ class Referee:
         knocked = missing >= self._patience.knocked and missing > new
         if not knocked and (new or not missing):
             return False
-        if self._disorder is None or self._disorder[0] != stacks:
-            self._disorder = (stacks, t)
+        if self._disorder is None or self._disorder.stacks != stacks:
+            self._disorder = Waiting(stacks, t)
         return True
 
     def _end(self, t: float) -> list[Event]:

@@ -48,8 +48,8 @@ class CameraView:
 class Feed(Protocol):
     """What a follower calls, from its own thread."""
 
-    def observed(self, seen: Seen) -> None:
-        """The scene is still and no hand is in it."""
+    def observed(self, seen: Seen) -> bool:
+        """The scene is still and no hand is in it; whether it showed that one was misread."""
 
     def passed(self) -> None:
         """Time has passed: what waits for it may come due."""

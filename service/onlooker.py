@@ -46,8 +46,9 @@ class Onlooker:
         told = Seen(
             scene.stacks, _odds(scene.unsure), hidden, scene.certainty, _odds(scene.doubted)
         )
-        self._feed.observed(told)
-        if unknown(scene.stacks):  # the rules may know what nobody could see
+        if self._feed.observed(told):
+            self._follower.believe(self._feed.believed())
+        elif unknown(scene.stacks):  # the rules may know what nobody could see
             self._follower.believe(filled(scene.stacks, self._feed.believed()))
 
 

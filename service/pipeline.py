@@ -60,7 +60,9 @@ class Pipeline:
         if isinstance(seen, Turned):
             return [turned_event(seen)]
         judged = self.referee.observe(seen.t, seen.stacks, seen.unsure, seen.hidden, seen.doubted)
-        if unknown(seen.stacks):  # the rules may know what nobody could see
+        if any(event.event == "corrected" for event in judged):
+            self.follower.believe(self.referee.believed)
+        elif unknown(seen.stacks):  # the rules may know what nobody could see
             self.follower.believe(filled(seen.stacks, self.referee.believed))
         return [settled_event(seen), *self._named(judged)]
 

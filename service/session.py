@@ -85,8 +85,11 @@ class GameSession:
 
     # What is put in
 
-    def observed(self, seen: Seen) -> None:
-        """A still scene; the same one again tells nothing new and is not kept."""
+    def observed(self, seen: Seen) -> bool:
+        """A still scene, and whether it showed that an earlier one had been misread.
+
+        The same one again tells nothing new and is not kept.
+        """
         body: Json = {
             "stacks": seen.stacks.to_json(),
             "unsure": {cell: dict(choices) for cell, choices in seen.unsure.items()},
@@ -98,8 +101,9 @@ class GameSession:
         with self._lock:
             last = self._last_observed()
             if last is not None and {**last.body, "certainty": 0} == {**body, "certainty": 0}:
-                return
-            self._put("observed", body)
+                return False
+            events = self._put("observed", body)
+        return any(event["event"] == "corrected" for event in events)
 
     def tick(self) -> None:
         """Time has passed; kept only if something follows from it."""
@@ -227,7 +231,7 @@ class GameSession:
     def _last_observed(self) -> Input | None:
         return next((one for one in reversed(self._inputs) if one.what == "observed"), None)
 
-    def _put(self, what: What, body: Json | None = None) -> None:
+    def _put(self, what: What, body: Json | None = None) -> list[Json]:
         """Judge one input, write it with what it brings about, then tell everybody."""
         with self._lock:
             one = Input(self.seq + 1, self.t, what, body or {})
@@ -238,6 +242,7 @@ class GameSession:
                 self._judge_again(keep_cameras=True)
                 raise NotNow(str(error)) from error
             self._commit(one, events)
+        return events
 
     def _commit(self, one: Input, events: list[Json]) -> None:
         """Write an input with what it brought about; only then anybody is told."""

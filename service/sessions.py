@@ -64,8 +64,8 @@ class TableFeed:
     def __init__(self, session: GameSession) -> None:
         self.session = session
 
-    def observed(self, seen: Seen) -> None:
-        self.session.observed(seen)
+    def observed(self, seen: Seen) -> bool:
+        return self.session.observed(seen)
 
     def passed(self) -> None:
         self.session.tick()

@@ -28,7 +28,9 @@ MOST_CHOICES = 64  # scenes that doubt may stand between before nobody tries the
 OVERLAP = 0.6  # of the cells that two turns change, if one may be taken for the other
 BESIDE = 0.9  # of a unit's outline: more beside the pieces that came or went may be a hand
 MOST_MISREAD = 3  # cells in which a scene that surprises may have been misread at once
+ALSO = 0.3  # how often what surprises goes on in one more cell
 BESIDES = 0.5  # how much rarer two surprises are, as a power of the chance of one
+LOST = 1.0  # the same where the second one is that something has gone from sight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,10 +215,28 @@ class Follower:
         found = [reading.stacks for reading in self._readings]
         candidates = [*found, *self._expected()] if len(found) > 1 else ()
         reading = self._where.reader.read(images, last=last, candidates=candidates)
-        if reading.covered and not any(camera.reached() for camera in fresh.values()):
-            reading = self._uncovered(images, reading, last)
+        if last is not None and (better := self._overlooked(reading)):
+            reading = self._where.reader.read(images, last=last, candidates=better)
+        if reading.covered:
+            reached = any(camera.reached() for camera in fresh.values())
+            if not (reached and self._hand):  # while a hand rests, the pictures are as before
+                bare = self._uncovered(images, reading, last)
+                if not reached or not self._more_has_changed(bare):
+                    reading = bare
         self._readings.append(reading)
         return reading
+
+    def _overlooked(self, reading: Reading) -> list[Stacks]:
+        """Turns that the game expects and that explain the pictures better than what was read.
+
+        A search that begins from what stood there does not come upon every piece.
+        """
+        now = reading.stacks
+        if not self._begun or (now != self._believed and self._explains(now)):
+            return []
+        expected = [stacks for stacks in self._expected() if stacks != now]
+        odds = self._where.reader.weigh(expected)
+        return [stacks for stacks, odd in zip(expected, odds, strict=True) if odd > 1.0]
 
     def _doubt(self, readings: Sequence[Reading]) -> None:
         """Remembers what else could have stood there by these readings, be they told or not."""
@@ -350,14 +370,14 @@ class Follower:
         cfg = self.settings
         odds = self._fine_odds(scene)
         if not odds:
-            return scene
-        surprise = cfg.surprise ** (self._colours_come(scene) + BESIDES * self._goes_on(scene))
+            return self._plainer(scene)
+        surprise = cfg.surprise ** (self._colours_come(scene) + self._goes_on(scene))
         total = surprise + sum(odds.values())
         best = max(odds, key=lambda stacks: odds[stacks])
         if odds[best] / total >= cfg.enough:
             return replace(scene, stacks=best, unsure={})
         if 1 - surprise / total < cfg.worth_asking:
-            return scene
+            return self._plainer(scene)
         unsure = dict(scene.unsure)
         for stacks, odd in odds.items():
             for cell in scene.stacks.differing(stacks) if odd >= cfg.remembered * total else ():
@@ -367,19 +387,73 @@ class Follower:
                 unsure[cell] = chances
         return replace(scene, unsure=unsure)
 
+    def _plainer(self, scene: Scene) -> Scene:
+        """A scene that surprises anyway, with doubtful cells as they were if that may well be."""
+        before = self._believed or Stacks()
+        if (stacks := self._piece_on_others(scene)) is not None:
+            return replace(scene, stacks=stacks)
+        stacks = scene.stacks
+        for cell, choices in scene.unsure.items():
+            now, old = stacks.get(cell, ""), before.get(cell, "")
+            if old != now and choices.get(old, 0.0) >= ALSO * choices.get(now, 0.0):
+                stacks = stacks.with_stack(cell, old)
+        return scene if stacks == before else replace(scene, stacks=stacks)
+
+    def _piece_on_others(self, scene: Scene) -> Stacks | None:
+        """One piece on top of others that explains the pictures better, if there is any.
+
+        Where all pieces fill several units, the reader looks for them on the board only.
+        """
+        before = self._believed or Stacks()
+        if any(extent.width * extent.depth * extent.height == 1 for extent in self._extents):
+            return None
+        changed = {*before.differing(scene.stacks)}
+        pieces = [*dict.fromkeys(self._laid_on(before, changed))]
+        odds = self._where.reader.weigh(pieces)
+        best = max(zip(odds, pieces, strict=True), key=lambda found: found[0], default=None)
+        return best[1] if best is not None and best[0] > 1.0 else None
+
+    def _laid_on(self, before: Stacks, changed: Collection[Cell]) -> Iterator[Stacks]:
+        """What stood there with one piece more on top of others, mostly where something changed."""
+        reader = self._where.reader
+        lattice = reader.board.lattice
+        for piece, extent in ((p, e) for p in reader.kit for e in p.shape.extents):
+            for corner in lattice.cells():
+                cells = [
+                    Cell(corner.file + f, corner.rank + r)
+                    for f in range(extent.width)
+                    for r in range(extent.depth)
+                ]
+                if 2 * sum(cell in changed for cell in cells) <= len(cells):
+                    continue
+                heights = {before.height(cell) for cell in cells}
+                high = max(heights) + extent.height
+                if len(heights) == 1 and max(heights) > 0 and high <= lattice.levels:
+                    more = piece.letter * extent.height
+                    yield Stacks({**before, **{c: before[c] + more for c in cells}})
+
     def _colours_come(self, scene: Scene) -> int:
         """In how many colours something new stands there: hands put down one piece at a time."""
         before = dict((self._believed or Stacks()).units())
         new = {letter for unit, letter in scene.stacks.units() if before.get(unit) != letter}
         return max(1, len(new - {"?"}))
 
-    def _goes_on(self, scene: Scene) -> bool:
-        """Whether what surprises has come besides a whole turn: two things at once are rarer."""
+    def _goes_on(self, scene: Scene) -> float:
+        """How much rarer it is, as a power, that what surprises has come besides a whole turn.
+
+        Rarer still if nothing has come besides, and something has only been lost from sight.
+        """
         before = self._believed or Stacks()
-        return any(
-            stacks != before and not {*before.differing(stacks)} & {*scene.stacks.differing(stacks)}
-            for stacks in self._expected()
-        )
+        rarer = 0.0
+        for stacks in self._expected():
+            besides = scene.stacks.differing(stacks)
+            if stacks == before or {*before.differing(stacks)} & {*besides}:
+                continue
+            lost = all(
+                stacks.get(cell, "").startswith(scene.stacks.get(cell, "")) for cell in besides
+            )
+            rarer = max(rarer, LOST if lost else BESIDES)
+        return rarer
 
     def _fine_odds(self, scene: Scene) -> dict[Stacks, float]:
         """Scenes that would surprise nobody, with their odds against what was read."""
@@ -402,8 +476,22 @@ class Follower:
         several = {stacks for stacks in odds if len(scene.stacks.differing(stacks)) > 1}
         others = [stacks for stacks, odd in odds.items() if not odd or stacks in several]
         for stacks, weight in zip(others, self._where.reader.weigh(others), strict=True):
-            odds[stacks] = max(odds[stacks], weight)
-        return odds
+            odds[stacks] = max(odds[stacks], min(weight, 1.0))
+        return odds | self._missed(scene)
+
+    def _missed(self, scene: Scene) -> dict[Stacks, float]:
+        """Scenes with a turn besides that was not seen when it was made, with their odds."""
+        changed = {*(self._believed or Stacks()).differing(scene.stacks)}
+        others = []
+        for stacks in self._expected():
+            own = (self._believed or Stacks()).differing(stacks)
+            if changed.isdisjoint(own):
+                cells = {cell: stacks.get(cell, "") for cell in own}
+                others.append(Stacks({**scene.stacks, **cells}))
+        weights = zip(others, self._where.reader.weigh(others), strict=True)
+        least = self.settings.remembered
+        likely = {stacks: min(odd, 1.0) for stacks, odd in weights if odd >= least}
+        return {stacks: odd for stacks, odd in likely.items() if self._explains(stacks)}
 
     def _alike(self, scene: Scene, doubtful: frozenset[Cell]) -> Iterator[Stacks]:
         """Scenes of the game that may have been misread as this one, in several cells at once."""
@@ -430,13 +518,28 @@ class Follower:
         for reading in self._readings:
             for cell, choices in reading.unsure.items():
                 own = scene.stacks.get(cell, "")
-                for stack, chance in choices.items():
-                    if stack != own and cell not in scene.hidden and "?" not in stack:
+                if cell in scene.hidden:
+                    continue
+                for stack, chance in self._spelled(choices).items():
+                    if stack != own:
                         odd = min(chance / max(choices.get(own, 0.0), 0.01), 1.0)
                         odds[cell, stack] = odds.get((cell, stack), 0.0) + odd
         count = len(self._readings)
         found = [(odd / count, cell, stack) for (cell, stack), odd in odds.items()]
         return sorted(found, reverse=True)
+
+    def _spelled(self, choices: Mapping[str, float]) -> dict[str, float]:
+        """The same choices with every colour for units that nobody can see."""
+        found: dict[str, float] = {}
+        for stack, chance in choices.items():
+            gaps = stack.count("?")
+            if gaps > MOST_WEAK:
+                continue
+            for letters in product(self._where.reader.letters, repeat=gaps):
+                rest = iter(letters)
+                whole = "".join(next(rest) if letter == "?" else letter for letter in stack)
+                found[whole] = found.get(whole, 0.0) + chance
+        return found
 
     def _inferred(self, stacks: Stacks) -> Stacks | None:
         """The scene with other colours of new units that hardly anybody sees, if that is fine."""
@@ -536,14 +639,34 @@ class Follower:
         known = [share for share in seen if share is not None]
         return not known or max(known) > 0.1
 
+    def _doubt_the_rest(self, scene: Scene, turns: Sequence[Stacks]) -> None:
+        """Remembers what whole turns have besides this scene, where it may only be out of sight."""
+        whole = [
+            (stacks, cells)
+            for stacks in turns
+            if 0 < len(cells := scene.stacks.differing(stacks)) <= MOST_MISREAD
+            and all(stacks.get(cell, "").startswith(scene.stacks.get(cell, "")) for cell in cells)
+        ]
+        odds = self._where.reader.weigh([stacks for stacks, _ in whole])
+        for (stacks, cells), odd in zip(whole, odds, strict=True):
+            if (chance := odd / (1.0 + odd)) >= self.settings.remembered:
+                for cell in cells:
+                    known = self._doubted.setdefault(cell, {})
+                    known[stacks[cell]] = max(known.get(stacks[cell], 0.0), chance)
+
     def _tell(self, scene: Scene, covered: Collection[Cell] = ()) -> Scene:
-        moved = _between(self._believed or Stacks(), scene.stacks)
+        before = self._believed or Stacks()
+        moved = _between(before, scene.stacks)
+        turns = self._expected() if self._begun and scene.stacks != before else ()
+        if scene.stacks in turns:
+            turns = ()  # nothing is missing
         scene = replace(scene, doubted={cell: dict(of) for cell, of in self._doubted.items()})
         self._wonders = self._new_doubt(scene)
         self._told = self._last = scene
         self.believe(scene.stacks)
         self._doubt([*self._passing, *self._readings])
         self._passing = []
+        self._doubt_the_rest(scene, turns)
         self._where.understood(scene.t, moved, covered)
         return scene
 

@@ -37,6 +37,7 @@ from vision.votes import FaceVotes, votes_on
 
 CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
+MOST_GAIN = 50.0  # of another position as a whole, in log-odds, that is told
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
 
@@ -150,7 +151,7 @@ class Reader:
             changes = position.differing(self._state(stacks))
             gain = position.gain(changes) * self._certainty.sharpness if changes else 0.0
             worth = float(np.mean(trusted[list(changes)])) if changes else 1.0
-            found.append(math.exp(min(gain * worth, 0.0)))
+            found.append(math.exp(min(gain * worth, MOST_GAIN)))
         return found
 
     def _read_agreeing(

@@ -515,3 +515,87 @@ def test_without_doubt_nothing_is_corrected() -> None:
 
     assert not any(event.event == "corrected" for event in found)
     assert any(event.event == "turn" and not event.data["legal"] for event in found)
+
+
+def test_what_was_owed_but_out_of_sight_is_corrected_when_the_next_player_acts() -> None:
+    """A tower cube that may well be there is believed rather than held against its player."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d4="B", d5="Y", c5="B")
+    scene = Stacks.of({"d4": "B", "d5": "Y", "c5": "B", "e5": "Y"})
+
+    found = table.referee.observe(9.0, scene, doubted={Cell.parse("d5"): {"YB": 0.2}})
+
+    assert [short(event) for event in found[:3]] == [
+        "3 B +c5B +d5B legal open",
+        "corrected ['d5']",
+        "3 B +c5B +d5B legal final",
+    ]
+    assert table.referee.believed[Cell.parse("d5")] == "YB"
+
+
+def test_a_question_that_nobody_answers_is_dropped_as_play_goes_on() -> None:
+    """Players who see that something is wrong do not play on; the legal answer holds."""
+    table = Table()
+    table.see(d4="B")
+    doubt = {Cell.parse("d5"): {"B": 0.6, "Y": 0.4}}
+    asked = table.referee.observe(2.0, Stacks.of({"d4": "B", "d5": "B"}), doubt)
+
+    found = table.referee.observe(6.0, Stacks.of({"d4": "B", "d5": "B", "d3": "B"}), doubt)
+
+    assert [event.event for event in asked] == ["ask"]
+    assert [short(event) for event in found] == [
+        "corrected ['d5']",
+        "1 B +d4B legal final",
+        "2 Y +d5Y legal open",
+        "2 Y +d5Y legal final",
+        "3 B +d3B legal open",
+    ]
+
+
+class Lifted:
+    """A QBQ table on which blue has moved, and the other player's cube has gone besides."""
+
+    def __init__(self) -> None:
+        self.referee = Referee(find_game("qbq").set_up())
+        self.start = self.referee.game.start().stacks.to_json()
+        self.scene = {**self.start, "a1": "", "b2": "BB", "e5": ""}
+        self.referee.observe(0.0, Stacks.of(self.start))
+        self.told = self.referee.observe(5.0, Stacks.of(self.scene))
+
+    def turns(self, events: list[Event]) -> list[str]:
+        """The turns among the events, in short."""
+        return [short(event) for event in events if event.event == "turn"]
+
+
+def test_a_legal_turn_with_another_players_cube_gone_waits_for_what_comes() -> None:
+    """The next player may have lifted it already; when it comes down, both turns are legal."""
+    table = Lifted()
+    found = table.referee.observe(6.0, Stacks.of({**table.scene, "f6": "RR"}))
+
+    assert table.told == []
+    assert table.turns(found)[-2:] == ["1 B -a1 +b2B legal final", "2 R -e5 +f6R legal open"]
+
+
+def test_another_players_cube_that_stays_away_was_taken_with_the_turn() -> None:
+    """Nobody goes on: whoever moved has taken it."""
+    table = Lifted()
+    found = table.turns(table.referee.tick(8.0))
+
+    assert len(found) == 1
+    assert found[0].startswith("1 B -a1 -e5 +b2B ")
+    assert not found[0].endswith("legal open")
+
+
+def test_another_players_cube_that_stays_away_while_he_plays_was_taken_before() -> None:
+    """The next player makes a whole turn without it: it is not his that was illegal."""
+    table = Lifted()
+    found = table.referee.observe(
+        6.0, Stacks.of({cell: s for cell, s in table.scene.items() if cell != "e6"} | {"f6": "RR"})
+    )
+
+    turns = table.turns(found)
+    assert turns[0].startswith("1 B -a1 -e5 +b2B ")
+    assert turns[-1] == "2 R -e6 +f6R legal open"
+    assert [event.data["n"] for event in found if event.event == "kept"] == [1]

@@ -11,7 +11,7 @@ import pytest
 from calibration.camera import Camera
 from rules.cells import Cell, Unit
 from rules.lattice import Board, Lattice
-from rules.pieces import KitPiece
+from rules.pieces import Extent, KitPiece, Shape
 from rules.stacks import Stacks
 from vision.follow import Follower
 from vision.frame import Frame, ImageBGR
@@ -75,6 +75,7 @@ class Told:
     covered: dict[str, Covered] = field(default_factory=dict)
     odds: dict[Stacks, float] = field(default_factory=dict)
     others: Iterator[Stacks] | None = None  # what is read instead, one after another
+    finds: bool = False  # what it is given to begin from
 
     def read(
         self,
@@ -85,6 +86,8 @@ class Told:
     ) -> Reading:
         self.calls += 1
         stacks = self.stacks if self.others is None else next(self.others)
+        if self.finds and candidates:
+            stacks = candidates[0]
         return Reading(stacks, self.unsure, covered=self.covered)
 
     def weigh(self, others: Sequence[Stacks]) -> list[float]:
@@ -94,8 +97,8 @@ class Told:
 class Room:
     """A table that is drawn, a reader that is told, and the follower between them."""
 
-    def __init__(self, *fine: Stacks) -> None:
-        self.reader = Told()
+    def __init__(self, *fine: Stacks, kit: tuple[KitPiece, ...] = ()) -> None:
+        self.reader = Told(kit=kit)
         self.fine = set(fine)
         self.follower = Follower(
             self.reader,  # type: ignore[arg-type]
@@ -689,3 +692,80 @@ def test_pauses_while_a_board_is_turned_are_no_ends() -> None:
     parts = Turned(1.0, 40.0, 0).further(Turned(1.5, 30.0, 0)).further(Turned(2.0, 20.0, 0))
     assert (parts.t, parts.degrees, parts.quarters) == (2.0, 90.0, 1)
     assert parts.further(Turned(3.0, -90.0, 3)).whole
+
+
+def test_a_turn_that_the_search_did_not_come_upon_is_read_with_it() -> None:
+    """What the game expects and explains the pictures better is where reading begins again."""
+    turn = Stacks.of({"b2": "B"})
+    room = Room(Stacks(), turn)
+    room.wait(1.0)
+    room.put(b2="B")
+    room.reader.stacks = Stacks()
+    room.reader.odds = {turn: 9.0}
+    room.reader.finds = True
+
+    assert scenes(room.wait(0.3)) == [{"b2": "B"}]
+
+
+def test_a_turn_that_was_not_seen_when_it_was_made_is_found_with_the_next() -> None:
+    """A surprise that is a turn after another one, which may stand there, is both of them."""
+    missed, both = Stacks.of({"b2": "B"}), Stacks.of({"b2": "B", "d4": "Y"})
+    room = Room(Stacks(), missed, both)
+    room.follower._expected = lambda: (missed,)
+    room.wait(1.0)
+    room.put(d4="Y")
+    room.reader.odds = {both: 0.8}
+
+    assert scenes(room.wait(1.0)) == [both.to_json()]
+
+
+def test_a_unit_that_nobody_sees_may_have_the_colour_that_makes_a_turn() -> None:
+    """Doubt between nothing and a block of which one half is hidden is settled by the game."""
+    legal = Stacks.of({"b2": "YY", "d4": "B"})
+    room = Room(Stacks(), legal)
+    room.wait(0.5)
+    room.put(d4="B")
+    room.reader.unsure = {Cell.parse("b2"): {"?Y": 0.7, "": 0.3}}
+
+    assert scenes(room.wait(2.5))[-1] == legal.to_json()
+
+
+def test_what_surprises_anyway_is_told_with_as_little_as_possible() -> None:
+    """Where a cell may be as it was, nothing more is said to have changed on it."""
+    room = Room(Stacks())
+    room.wait(0.5)
+    room.put(b2="B", c3="Y")
+    room.reader.unsure = {Cell.parse("c3"): {"Y": 0.6, "": 0.4}}
+
+    assert scenes(room.wait(2.5))[-1] == {"b2": "B"}
+
+
+def test_a_whole_piece_on_others_is_told_where_it_explains_more() -> None:
+    """The reader looks for such pieces on the board only, and makes several of one."""
+    beam = KitPiece(Shape("beam", (Extent(2, 1, 1),)), "B", 9)
+    floor = Stacks.of({"b2": "B", "c2": "B"})
+    stacked = Stacks.of({"b2": "BB", "c2": "BB"})
+    room = Room(Stacks(), floor, kit=(beam,))
+    room.wait(0.5)
+    room.put(b2="B", c2="B")
+    room.wait(0.5)
+    room.put(b2="BB", c2="BB")
+    room.reader.stacks = Stacks.of({"b2": "BBB", "c2": "Y"})
+    room.reader.odds = {stacked: 50.0}
+
+    assert scenes(room.wait(2.5))[-1] == stacked.to_json()
+
+
+def test_the_rest_of_a_turn_that_may_be_out_of_sight_is_doubted() -> None:
+    """Part of a turn is seen; what is missing may be there, and is told with the next scene."""
+    part, whole = Stacks.of({"b2": "B"}), Stacks.of({"b2": "B", "b3": "B"})
+    room = Room(Stacks(), part)
+    room.follower._expected = lambda: (whole,)
+    room.wait(0.5)
+    room.put(b2="B")
+    room.reader.odds = {whole: 0.25}
+    room.wait(0.5)
+    room.put(b2="B", d4="Y")
+
+    found = [seen for seen in room.wait(1.0) if isinstance(seen, Scene)]
+    assert found[-1].doubted == {Cell.parse("b3"): {"B": pytest.approx(0.2)}}
