@@ -55,6 +55,7 @@ class Waiting(NamedTuple):
     stacks: Stacks
     since: float
     begun: bool = False  # a legal turn is in it, and perhaps the beginning of the next one
+    fresh: bool = False  # that legal turn comes after the open one
 
 
 class Referee:
@@ -147,8 +148,9 @@ class Referee:
         waiting = self._disorder
         if waiting and t - waiting.since >= self._patience.missing_s:
             missing, new = missing_and_new(self.believed, waiting.stacks)
-            told = waiting.begun or (missing < self._patience.knocked and not new)
-            if told and waiting.stacks == self._seen:
+            if waiting.begun and waiting.stacks == self._seen:
+                return self._taken_along(t, waiting)
+            if waiting.stacks == self._seen and missing < self._patience.knocked and not new:
                 return self._illegal(t, waiting.stacks)
         opened = self._book.open
         if opened and opened.legal and t - opened.t >= self._patience.bonus_s:
@@ -313,7 +315,7 @@ class Referee:
         looks, fresh = self._explained(t, stacks)
         if self._begins(looks):
             if self._disorder is None or self._disorder.stacks != stacks:
-                self._disorder = Waiting(stacks, t, begun=True)
+                self._disorder = Waiting(stacks, t, begun=True, fresh=fresh)
             return []
         if not looks:
             if events := self._book.take_back_to(t, stacks):
@@ -343,22 +345,31 @@ class Referee:
 
     def _kept_before(self, t: float, stacks: Stacks) -> list[Event]:
         """What follows if that which waited was an illegal turn, let stand by a legal one now."""
-        waiting, opened = self._disorder, self._book.open
+        waiting = self._disorder
         if waiting is None or not waiting.begun:
             return []
-        closes = opened is not None and opened.legal
-        base = self._book.after(opened) if opened is not None and closes else self._book.belief
-        wrong = self._blamed(base, waiting.stacks)
-        player = self.game.next_player(base[0], wrong.turn)
-        after = adopted(self.game, base, waiting.stacks, player)
-        later = look(self.game, after, stacks)
+        base = self._before(waiting)
+        player = self.game.next_player(base[0], self._blamed(base, waiting.stacks).turn)
+        later = look(self.game, adopted(self.game, base, waiting.stacks, player), stacks)
         if not later.fine:
             return []
-        self._disorder = self._asked = None
-        events = self._book.close(waiting.since) if closes else []
-        events += self._book.make(waiting.since, wrong, waiting.stacks)
+        events = self._taken_along(waiting.since, waiting)
         events += self._book.close(t)
         return [*events, *self._book.make(t, later, stacks)]
+
+    def _taken_along(self, t: float, waiting: Waiting) -> list[Event]:
+        """The turn that waited as one illegal turn, with all that is gone."""
+        wrong = self._blamed(self._before(waiting), waiting.stacks)
+        self._disorder = self._asked = None
+        events = self._book.close(t) if waiting.fresh else []
+        return [*events, *self._book.make(t, wrong, waiting.stacks)]
+
+    def _before(self, waiting: Waiting) -> Belief:
+        """The belief before the turn that waited."""
+        opened = self._book.open
+        if waiting.fresh and opened is not None:
+            return self._book.after(opened)
+        return self._book.belief
 
     def _lifted(self, t: float, stacks: Stacks) -> bool:
         """Whether the piece just placed is now in the hand of the next player, who may move it."""
