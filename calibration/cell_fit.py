@@ -12,7 +12,9 @@ from calibration.solve import Evidence, LensDoubt, SizePrior, Solution, solve
 from rules.lattice import Board
 
 _USUAL_DEPTH_MM = (0.7, 1.2)  # of hollows that nobody measured, many are painted; and its spread
-_WALL_MM = 0.7  # how far a wall shifts what is seen of a side
+# How far a wall shifts what is seen of all sides of one direction: hollows are up to 3 mm deep, and
+# a lamp at half height throws shadows as far onto their floor: anything from 0 to 3 mm.
+_WALL_MM = 1.7
 _FOOT_MM = 0.8  # how far below the rim that may lie
 BORDER = 0.02  # of the pitch: by how much the outermost line may lie beside its place
 _SURE = 0.5  # a side that correlates less with the common look says nothing

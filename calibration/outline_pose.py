@@ -34,7 +34,7 @@ _THICK_MM = (2.5, 1.5)  # usual felts and boards, whose side faces look like the
 _PAPER_MM = (0.2, 0.2)
 _BOTTOM_MM = 4.0  # how thick the bottom of a frame may be
 _ROUND_MM, _PLAY_MM = 0.4, 0.5  # how rounded a frame's edges are, how loosely pieces lie in it
-CUT_MM = 0.8  # how exactly margins are usually kept
+CUT_MM = 1.1  # how exactly margins are usually kept: felt is cut by scissors, and stretches
 
 
 @dataclass(frozen=True, slots=True, eq=False)

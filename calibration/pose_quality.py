@@ -16,6 +16,8 @@ _LONGER = 0.02  # part by which a lens is made longer to see what that does
 _DEVIATIONS = 1.96  # that 19 of 20 stay under
 _STRAIGHT = 0.01  # of the focal length: up to here errors grow in a straight line
 _FLOOR_MM = 0.1  # print, paper and wood are not exact
+_RULER_MM = 0.3  # how exactly a board's longer side is known; no picture tells
+_LEAST_OF_LENS = 0.5  # of the error above the board
 _PARTS = (0.0, 0.33, 0.67, 1.0)
 _TALL_MM, _HIGH_MM = 180.0, 250.0
 GOOD_MM, USABLE_MM = 2.0, 5.0  # at 100 mm; a cube is about 20
@@ -27,12 +29,21 @@ def expected_errors(
     """Height to the error that 19 of 20 such calibrations stay under, anywhere on the board."""
     rng = np.random.default_rng(1)
     cameras = _cameras_like(solution, board, rng)
+    own = _never_seen_mm(board)
     return {
         f"{height:g}": round(
-            float(np.hypot(_error(solution.camera, cameras, board, height), _FLOOR_MM)), 2
+            float(np.hypot(_error(solution.camera, cameras, board, height), own)), 2
         )
         for height in heights_mm
     }
+
+
+def _never_seen_mm(board: Board) -> float:
+    """What no picture tells: how exactly the board was measured, made and printed."""
+    wide, deep, _ = board.lattice.size_mm
+    longer = _RULER_MM / max(wide, deep)
+    at_corners = _DEVIATIONS * longer * float(np.hypot(wide, deep)) / 2
+    return float(np.hypot(at_corners, _FLOOR_MM))
 
 
 def focal_doubt(camera: Camera, error_mm: Mapping[str, float], board: Board) -> float:
@@ -42,7 +53,9 @@ def focal_doubt(camera: Camera, error_mm: Mapping[str, float], board: Board) -> 
     """
     height = HEIGHTS_MM[-1]
     leaning = with_board({f"{height:g}": 0.0}, error_mm.get("0", 0.0), board)[f"{height:g}"]
-    of_lens = np.sqrt(max(error_mm.get(f"{height:g}", np.inf) ** 2 - leaning**2, _FLOOR_MM**2))
+    above = error_mm.get(f"{height:g}", np.inf)
+    # Where leaning could explain all of it, that says nothing for the lens.
+    of_lens = np.sqrt(max(above**2 - leaning**2, (_LEAST_OF_LENS * above) ** 2))
     change = np.zeros(_LENS)
     change[0] = _LONGER
     moved_mm = _error(camera, [_with_lens(camera, change, board)], board, height)
@@ -52,13 +65,17 @@ def focal_doubt(camera: Camera, error_mm: Mapping[str, float], board: Board) -> 
 def with_board(error_mm: Mapping[str, float], board_mm: float, board: Board) -> dict[str, float]:
     """Errors of a camera that stacks made certain: where the board lies they do not tell.
 
-    A board that is seen askew by so much leans the more aside the higher one looks.
+    A board that is seen askew by so much leans the more aside the higher one looks; one that was
+    measured wrongly does not.
     """
+    own = _never_seen_mm(board)
+    askew = float(np.sqrt(max(board_mm**2 - own**2, 0.0)))
+    flat = min(board_mm, own)
     half = min(board.lattice.size_mm[:2]) / 2
     if min(board.lattice.columns, board.lattice.ranks) == 1:
         half = max(board.lattice.size_mm[:2]) / 2
     return {
-        height: round(float(np.hypot(mm, board_mm * (1 + float(height) / half))), 2)
+        height: round(float(np.linalg.norm([mm, flat, askew * (1 + float(height) / half)])), 2)
         for height, mm in error_mm.items()
     }
 

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from calibration.colour_fit import ColourView, exposure_change
-from calibration.colour_space import DARKEST, gains_of, light_of, of_light, smoothed
+from calibration.colour_space import (
+    DARKEST,
+    Floats32,
+    gains_of,
+    light_of,
+    of_light,
+    smoothed,
+)
 from calibration.cv import Image
 from rules.cells import Cell, Unit
 from rules.lattice import Board
@@ -28,6 +35,9 @@ _WIDTH = 640  # pictures are compared at this width
 _NEW_BRIGHT, _NEW_HUE = 0.45, 0.14  # a pixel that shows something new
 _TOE = 0.002  # light by which the darkest channel of a shadow may be drawn wrongly
 _SHADOW = 0.5  # what only became darker may be a shadow as well
+_TINT, _LEAST_TINTED = 0.35, 200  # the most that shadows differ in hue; pixels that tell it
+_LIKE_BRIGHT, _LIKE_HUE = 1.2, 0.25  # what looks so much like the told piece may be it
+_LEAST_LOOK = 0.12  # of a colour's silhouettes must be new to tell how it looks
 _DEEP = 2.5  # and what became darker than any shadow is black
 _WHOLE, _ABSENT = 0.85, 0.45  # of a silhouette: less is not this stack, is no stack at all
 _LEAST_PX = 30
@@ -100,10 +110,7 @@ class ToldCheck:
 def check_told(views: Sequence[ColourView], board: Board, stacks: Stacks) -> ToldCheck:
     """Compares the pictures with those of the empty table; nothing is told without these."""
     heights = {cell: stacks.height(cell) for cell in stacks}
-    highest = max(heights.values(), default=1)
-    sights = [s for view in views if (s := _Sight.of(view, board, highest)) is not None]
-    if not sights:
-        return ToldCheck()
+    sights = [s for view in views if (s := _Sight.of(view, board, stacks)) is not None]
     shares = {
         cell: min(seen)
         for cell, levels in heights.items()
@@ -126,7 +133,7 @@ def check_told(views: Sequence[ColourView], board: Board, stacks: Stacks) -> Tol
 
 def changed_cells(view: ColourView, board: Board) -> tuple[Cell, ...]:
     """Cells of which something new is seen, if most of the board is as it was."""
-    sight = _Sight.of(view, board, 1)
+    sight = _Sight.of(view, board, Stacks())
     if sight is None:
         return ()
     cells = list(_cells(board))
@@ -190,20 +197,43 @@ class _Sight:
     board: Board
     scale: float
     new: NDArray[np.float32]  # 1 where something new is seen, less where it may be a shadow
+    unshaded: NDArray[np.float32]  # the same where the hue of shadows on the board is known
     zone: Mask
+    shown: Mapping[Cell, Mask]  # where told stacks may be seen, though the table looked like them
     cache: dict[tuple[Cell, int], Mask]
 
     @staticmethod
-    def of(view: ColourView, board: Board, highest: int) -> "_Sight | None":
+    def of(view: ColourView, board: Board, stacks: Stacks) -> "_Sight | None":
         """None where nothing can be compared."""
         if view.picture is None or view.empty is None or view.empty.shape != view.picture.shape:
             return None
+        heights = {cell: stacks.height(cell) for cell in stacks}
         scale = min(1.0, _WIDTH / view.picture.shape[1])
-        new = _newness(view.picture, view.empty, scale)
-        sight = _Sight(view.camera, board, scale, new, np.zeros(new.shape, np.bool_), {})
+        change = _Change.between(view.picture, view.empty, scale)
+        new = change.newness()
+        sight = _Sight(view.camera, board, scale, new, new, new > 2, {}, {})
         for cell in _cells(board):
-            np.logical_or(sight.zone, sight.silhouette(cell, highest), out=sight.zone)
-        return sight
+            own = sight.silhouette(cell, max(heights.values(), default=1))
+            np.logical_or(sight.zone, own, out=sight.zone)
+        if not heights:
+            return sight
+        unshaded = change.newness(sight.zone & ~sight.all_of(heights))
+        return replace(sight, unshaded=unshaded, shown=sight._shown(change.seen, stacks))
+
+    def _shown(self, seen: Floats32, stacks: Stacks) -> Mapping[Cell, Mask]:
+        """Where each stack's colours are seen: as they look where they surely are."""
+        like: dict[str, Mask] = {}
+        for letter in sorted({letter for _, letter in stacks.units()}):
+            own = self.all_of({c: len(s) for c, s in stacks.items() if letter in s})
+            sure = own & (self.new > _SHADOW)
+            if sure.sum() > max(_TOP_PX, _LEAST_LOOK * own.sum()):
+                off = np.abs(seen - np.median(seen[sure], axis=0))
+                like[letter] = (off[..., 0] < _LIKE_BRIGHT) & (off[..., 1:].max(2) < _LIKE_HUE)
+        nothing = np.zeros(self.new.shape, np.bool_)
+        return {
+            cell: np.any([like.get(letter, nothing) for letter in stack], axis=0)
+            for cell, stack in stacks.items()
+        }
 
     def silhouette(self, cell: Cell, levels: int) -> Mask:
         """The pixels that a stack covers, whatever stands before it."""
@@ -230,8 +260,12 @@ class _Sight:
 
     def share(self, cell: Cell, levels: int) -> float | None:
         """The part of a silhouette that shows something new; None where it is out of sight."""
-        new = self.new[self.silhouette(cell, levels)]
-        return float(new.mean()) if len(new) > _LEAST_PX else None
+        own = self.silhouette(cell, levels)
+        return self._told(own, cell) if own.sum() > _LEAST_PX else None
+
+    def _told(self, own: Mask, cell: Cell) -> float:
+        """How much of a part of the picture shows something new, or what was told of a cell."""
+        return float(np.where(self.shown[cell][own], 1.0, self.new[own]).mean())
 
     def unexplained(self, cell: Cell, levels: int, heights: Heights) -> float | None:
         """How new the picture is where one more piece than told would be seen; None if hidden."""
@@ -239,13 +273,13 @@ class _Sight:
         free = own & ~self.all_of(heights)
         if free.sum() < max(_LEAST_PX, _FREE / levels * own.sum()):
             return None
-        return float((self.new[free] > _SHADOW).mean())
+        return float((self.unshaded[free] > _SHADOW).mean())
 
     def top(self, cell: Cell, heights: Heights) -> float | None:
         """The same of what only the topmost piece of a told stack covers."""
         below = dict(heights) | {cell: heights[cell] - 1}
         own = self.silhouette(cell, heights[cell]) & ~self.all_of(below)
-        return float(self.new[own].mean()) if own.sum() > _TOP_PX else None
+        return self._told(own, cell) if own.sum() > _TOP_PX else None
 
     def agreement(self, heights: Heights) -> float:
         """How alike silhouettes and what is new are: 1 where they are one (after Dice)."""
@@ -254,22 +288,48 @@ class _Sight:
         return float(2 * new[told].sum() / (told.sum() + new.sum() + 1e-9))
 
 
-def _newness(picture: Image, empty: Image, scale: float) -> NDArray[np.float32]:
-    size = (round(picture.shape[1] * scale), round(picture.shape[0] * scale))
-    now, before = (
-        smoothed(np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8))
-        for image in (picture, empty)
-    )
-    light = light_of(now) / gains_of(exposure_change(picture, empty))
-    known = light_of(before)
-    seen = of_light(light)
-    brighter = seen[..., 0] - of_light(known)[..., 0]
-    # A shadow leaves a part of every channel; of dark ones the hue is drawn towards grey with it.
-    left = light.sum(axis=2) / np.maximum(known.sum(axis=2), 1e-6)
-    shaded = of_light(known * np.minimum(left, 1.0)[..., None])
-    hue = np.abs(seen - shaded)[..., 1:].max(axis=2)
-    darker = np.where(brighter < -_NEW_BRIGHT, _SHADOW, 0.0)
-    # Nobody knows how a camera draws what is nearly black.
-    doubt = np.where(brighter < 0, _TOE / (light.min(axis=2) + DARKEST), 0.0)
-    sure = (hue > _NEW_HUE + doubt) | (brighter > _NEW_BRIGHT) | (brighter < -_DEEP)
-    return np.where(sure, 1.0, darker).astype(np.float32)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
+    """What became of each pixel of the empty table: in brightness, and in hue at its brightness."""
+
+    seen: Floats32  # as if in the light of the empty table
+    bright: Floats32
+    hue: Floats32
+    doubt: Floats32  # of the hue: nobody knows how a camera draws what is nearly black
+
+    @staticmethod
+    def between(picture: Image, empty: Image, scale: float) -> "_Change":
+        """The change at a smaller scale, free of that of all light."""
+        size = (round(picture.shape[1] * scale), round(picture.shape[0] * scale))
+        now, before = (
+            smoothed(np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8))
+            for image in (picture, empty)
+        )
+        light = light_of(now) / gains_of(exposure_change(picture, empty))
+        known = light_of(before)
+        seen, old = of_light(light), of_light(known)
+        bright = seen[..., 0] - old[..., 0]
+        # A shadow leaves a part of every channel; of dark ones the hue is drawn to grey with it.
+        left = light.sum(axis=2) / np.maximum(known.sum(axis=2), 1e-6)
+        shaded = of_light(known * np.minimum(left, 1.0)[..., None])
+        doubt = np.where(bright < 0, _TOE / (light.min(axis=2) + DARKEST), 0.0)
+        return _Change(seen, bright, (seen - shaded)[..., 1:], doubt.astype(np.float32))
+
+    def newness(self, shadows: Mask | None = None) -> Floats32:
+        """1 where something new is seen, less where it may be a shadow.
+
+        What became darker in `shadows`, where nothing was told to stand, tells their hue: a window
+        fills what a lamp does not reach.
+        """
+        hue = self.hue
+        if shadows is not None:
+            dark = shadows & (self.bright < -_NEW_BRIGHT) & (self.bright > -_DEEP)
+            dark &= np.abs(hue).max(axis=2) < _TINT  # the rest has a colour of its own
+            if dark.sum() > _LEAST_TINTED:
+                tint = np.median(hue[dark], axis=0)
+                depth = self.bright / min(float(np.median(self.bright[dark])), -_NEW_BRIGHT)
+                hue = hue - np.clip(depth, 0.0, 1.5)[..., None] * tint
+        far = np.abs(hue).max(axis=2)
+        darker = np.where(self.bright < -_NEW_BRIGHT, _SHADOW, 0.0)
+        sure = (far > _NEW_HUE + self.doubt) | (self.bright > _NEW_BRIGHT) | (self.bright < -_DEEP)
+        return np.where(sure, 1.0, darker).astype(np.float32)

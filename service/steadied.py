@@ -47,9 +47,11 @@ def steadied(
             continue
         apart = apart_mm(record.camera, refined.camera, board, float(_HEIGHT))
         if apart > _CONTRADICTED * record.error_mm.get(_HEIGHT, apart):
+            # Where a camera would stand no higher than that, no distance can be told.
+            much = f" by {apart:.0f} mm at {_HEIGHT} mm height" if np.isfinite(apart) else ""
             told[name] = (
-                f"{name}: the stacks contradict the place of the camera by {apart:.0f} mm at "
-                f"{_HEIGHT} mm height; heights are told as before"
+                f"{name}: the stacks contradict the place of the camera{much}; heights are told "
+                "as before"
             )
             continue
         errors = with_board(refined.error_mm, record.error_mm.get("0", 0.0), board)

@@ -10,9 +10,9 @@ from calibration.camera import Camera, Lens
 from calibration.cv import place_again, rotation_of
 from calibration.grid_pose import Sight, board_corners, camera_for, centre_of
 from calibration.outline_fit import frame_plan
-from calibration.pose_quality import focal_doubt, with_board
+from calibration.pose_quality import expected_errors, focal_doubt, with_board
 from calibration.quads import clock_of, hours_apart
-from calibration.solve import LensDoubt
+from calibration.solve import LensDoubt, Solution
 from calibration.stacks import Refined, StackView
 from calibration.store import Calibration, CameraRecord
 from rules.registry import find_game
@@ -58,6 +58,18 @@ def test_a_frame_with_a_bottom_stands_lower_than_its_cells() -> None:
 
     assert edges["outer foot front"].start_mm[2] == -6.0
     assert edges["inner foot back"].start_mm[2] == 0.0
+
+
+def test_how_well_a_board_was_measured_is_part_of_every_error() -> None:
+    """However exactly its lines are seen, its millimetres were told by a ruler; that never leans."""
+    board = find_game("kewbz").board
+    camera = above(board.lattice.size_mm[0])
+    exact = Solution(camera, 1e-12 * np.eye(12), np.zeros(0), np.zeros(4), np.ones(4))
+
+    told = expected_errors(exact, board, (0.0, 100.0))
+
+    assert 0.3 < told["0"] < 0.6
+    assert with_board({"0": 0.0, "100": 0.0}, told["0"], board)["100"] < told["0"] + 0.05
 
 
 @pytest.mark.parametrize(
@@ -125,6 +137,40 @@ def test_doubted_cameras_do_not_pull_the_others(monkeypatch: pytest.MonkeyPatch)
     )
 
     assert together == [{"a", "c"}, {"b"}]
+
+
+def test_a_board_that_is_seen_badly_tells_nothing_of_the_lens() -> None:
+    """Where leaning alone explains the error above the board, the lens is not known for that."""
+    board = find_game("cube").board
+    camera = above(board.lattice.size_mm[0])
+
+    assert focal_doubt(camera, {"0": 4.0, "100": 6.0}, board) > 0.02
+
+
+def test_stacks_that_contradict_without_a_number_are_told_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A camera that would stand no higher than the stacks sees no distance there."""
+    board = find_game("kewbz").board
+    camera = above(board.lattice.size_mm[0])
+    low = Camera.of(camera.lens, camera.rotation, -camera.rotation @ np.array([88.0, -200, 60]))
+    record = CameraRecord(camera, "grid", 0.1, "good", error_mm={"0": 0.1, "100": 1.0})
+    monkeypatch.setattr(
+        steadied_module,
+        "refine_with_stacks",
+        lambda *_: {"side": Refined(low, {"0": 0.1, "100": 1.0}, changed=True)},
+    )
+
+    _, told = steadied_module.steadied(
+        Calibration(cameras={"side": record}),
+        {"side": np.zeros((540, 960, 3), np.uint8)},
+        {"side": None},
+        board,
+        Stacks.of({"b2": "BB"}),
+    )
+
+    assert "contradict" in told["side"]
+    assert "inf" not in told["side"]
 
 
 def test_errors_above_the_board_tell_how_uncertain_the_lens_is() -> None:
