@@ -209,6 +209,8 @@ class Referee:
             return events
         if self._innocent(stacks) or self._explained(t, stacks)[0]:
             return None
+        if stacks == self._asked:
+            return self.tick(t)  # the question stands until it is answered, or play goes on
         return self._kept_before(t, stacks) or self._found_back(t, stacks, doubted)
 
     def _found_back(

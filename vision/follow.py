@@ -41,6 +41,7 @@ class FollowSettings:
     hand_s: float = 0.25  # a hand that rests in the picture is looked at so often (0.2 to 1)
     resting_s: float = 2.5  # so long and it is told what can be seen beside it (2 to 5)
     turned_s: float = 0.8  # hands that turn a board pause, but not for so long (0.5 to 2)
+    much_s: float = 0.5  # what cannot be told yet in any case is read again so late (0.3 to 1)
     part_s: float = 8.0  # so long and it is no hand but part of the table (5 to 30)
     doubt_s: float = 1.5  # doubt is looked at again for so long before it is told (1 to 3)
     discord_s: float = 3.0  # the same where no two readings in a row agree (2 to 5)
@@ -84,6 +85,7 @@ class Follower:
         self._doubted: dict[Cell, dict[str, float]] = {}
         self._passing: list[Reading] = []  # of scenes that nobody was told of, since the last one
         self._turn: Turned | None = None  # not told yet
+        self._early = False  # whether nothing can be told for a while, whatever is read
 
     @property
     def believed(self) -> Stacks | None:
@@ -107,7 +109,7 @@ class Follower:
         moved_at = self._where.moved_at
         if moved_at == t:
             self._read_at = -np.inf
-            self._hand = False
+            self._hand = self._early = False
             if self._told is None:
                 self._passing += self._readings
             else:
@@ -142,6 +144,8 @@ class Follower:
     def _pause(self) -> float:
         if self._hand:
             return self.settings.hand_s
+        if self._early:
+            return self.settings.much_s
         pauses = self.settings.again_s
         wonders = self._wonders and len(self._readings) <= len(pauses)
         if self._told is not None and not (self._told.hidden or wonders):
@@ -260,6 +264,7 @@ class Follower:
         self, t: float, reading: Reading, hands: frozenset[Cell], still_s: float
     ) -> Scene | None:
         """The scene if it can be believed already."""
+        self._early = False
         scene = self._scene(t, reading, hands)
         covered = hands.union(*(cover.cells for cover in reading.covered.values()))
         before = self._told
@@ -281,9 +286,10 @@ class Follower:
         if known and self._only_one_is_fine(scene):
             self._begun = True
             return self._tell(replace(scene, unsure={}), covered)
-        if still_s < self.settings.resting_s and not known and self._more_has_changed(reading):
-            return None
-        if not self._convincing(scene, still_s):
+        self._early = still_s < self.settings.doubt_s and self._much_at_once(scene)
+        if not (known or self._early) and still_s < self.settings.resting_s:
+            self._early = self._more_has_changed(reading)
+        if self._early or not self._convincing(scene, still_s):
             return None
         return self._tell(scene if known else self._reconciled(scene), covered)
 
@@ -308,8 +314,6 @@ class Follower:
         """Whether a scene that the game does not expect has been seen well enough to be told."""
         cfg = self.settings
         agreed = self._agreed(scene)
-        if still_s < cfg.doubt_s and self._much_at_once(scene):
-            return False
         all_agree = agreed == len(self._readings)
         if not scene.unsure and agreed >= (2 if all_agree else cfg.agreed):
             return True

@@ -554,6 +554,17 @@ def test_a_question_that_nobody_answers_is_dropped_as_play_goes_on() -> None:
     ]
 
 
+def test_a_question_stands_while_nothing_changes() -> None:
+    """A scene that was asked about is not judged when it is seen again, more or less surely."""
+    table = Table()
+    table.see(d4="B")
+    scene = Stacks.of({"d4": "B", "d5": "B"})
+    table.referee.observe(2.0, scene, {Cell.parse("d5"): {"B": 0.6, "Y": 0.4}})
+
+    assert table.referee.observe(4.0, scene) == []
+    assert table.referee.observe(6.0, scene, doubted={Cell.parse("d4"): {"": 0.5}}) == []
+
+
 class Lifted:
     """A QBQ table on which blue has moved, and the other player's cube has gone besides."""
 

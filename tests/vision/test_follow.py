@@ -769,3 +769,14 @@ def test_the_rest_of_a_turn_that_may_be_out_of_sight_is_doubted() -> None:
 
     found = [seen for seen in room.wait(1.0) if isinstance(seen, Scene)]
     assert found[-1].doubted == {Cell.parse("b3"): {"B": pytest.approx(0.2)}}
+
+
+def test_what_cannot_be_told_yet_is_seldom_read_again() -> None:
+    """More than a turn moves waits in any case: until then nothing is read anew each moment."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    room.put(a1="B", b1="BBY", c2="Y")
+    before = room.reader.calls
+    room.wait(0.6)
+
+    assert room.reader.calls == before + 1
