@@ -75,6 +75,7 @@ class Follower:
         self._heights = {extent.height for extent in self._extents}
         self._believed: Stacks | None = None
         self._read_at = -np.inf
+        self._hand_at = -np.inf  # when pieces did not explain what looked covered
         self._hand = False
         self._readings: list[Reading] = []
         self._told: Scene | None = None  # since something moved last
@@ -223,9 +224,14 @@ class Follower:
             reading = self._where.reader.read(images, last=last, candidates=better)
         if reading.covered:
             reached = any(camera.reached() for camera in fresh.values())
-            if not (reached and self._hand):  # while a hand rests, the pictures are as before
+            moved_at = self._where.moved_at
+            # Hands often go on; and while one rests, the pictures are as before.
+            rests = t - moved_at >= self.settings.much_s and self._hand_at < moved_at
+            if rests or not reached:
                 bare = self._uncovered(images, reading, last)
-                if not reached or not self._more_has_changed(bare):
+                if reached and self._more_has_changed(bare):
+                    self._hand_at = t
+                else:
                     reading = bare
         self._readings.append(reading)
         return reading

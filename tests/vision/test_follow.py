@@ -780,3 +780,15 @@ def test_what_cannot_be_told_yet_is_seldom_read_again() -> None:
     room.wait(0.6)
 
     assert room.reader.calls == before + 1
+
+
+def test_what_pieces_explain_is_no_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece and its shadow at the rim look like a hand to the reader, and are told soon."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    monkeypatch.setattr(WatchedCamera, "reached", lambda _: True)
+    monkeypatch.setattr(WatchedCamera, "unexplained", lambda _, moved: 0.0 if moved else 9.0)
+    room.put(b2="B")
+    room.reader.covered = COVERED
+
+    assert scenes(room.wait(1.2)) == [{"b2": "B"}]
