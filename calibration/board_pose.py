@@ -11,6 +11,7 @@ from calibration.camera import Camera, Floats
 from calibration.cell_fit import BORDER, LIKE, CellFit, inside, likeness_of, sides_in
 from calibration.cell_sides import common_look
 from calibration.contour_search import contour_rectangles
+from calibration.cv import rotation_of
 from calibration.grid_pose import (
     Say,
     Sight,
@@ -37,7 +38,7 @@ from calibration.quads import clock_of, hours_apart
 from calibration.rectify import scale_on_board
 from calibration.row_pose import SHEET_MARGINS_MM, row_on
 from calibration.segments import Segments, find_segments
-from calibration.solve import SizePrior, Solution, solve, together
+from calibration.solve import Evidence, SizePrior, Solution, solve, together
 from rules.cells import Cell
 from rules.lattice import Board, Lattice
 
@@ -55,6 +56,11 @@ _RIVAL_OUTLINE = "another rectangle in the picture could be the board as well"
 _RIVAL_FRAME = "its edges could also be read otherwise: inner edges as outer ones, or other lines"
 _UNLIKE_RAILS = "edges like the frame's are seen, but its rails would look unlike each other"
 _LIKE_AROUND = "a rectangle like the board is seen, but it looks like what lies around it"
+_EITHER_WAY = (
+    "a row of cells seen from so straight above could also lean to the other side; look along the "
+    "wall from 10 to 30 degrees, or print its sheet with `kiebitz mat`"
+)
+_AS_WELL = 1.3  # times as far off on average: as good an explanation
 _NO_ROW = "no row of cells is seen in the rectangle that was found"
 _AGREE_PX = 0.35
 _BESIDE = 0.25  # of the pitch: margins that are told wrongly move the cells as far
@@ -299,7 +305,9 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
             break
     solution = fit.solution
     if _narrow(board):
-        solution = _with_outline(fit, sight, board)
+        solution, evidence, sizes = _joined(fit, sight, board)
+        if _leans_either_way(solution, evidence, sizes, sight, board):
+            doubts.append(_EITHER_WAY)
     if _halved(fit.solution.camera, sight, board):
         astray = True
         doubts.append(
@@ -333,8 +341,42 @@ def _halved(camera: Camera, sight: Sight, board: Board) -> bool:
     return float(alike[middles].mean()) > _HALVED * max(float(alike[~middles].mean()), _SOME_SEEN)
 
 
+def _leans_either_way(
+    solution: Solution, evidence: Evidence, sizes: SizePrior, sight: Sight, board: Board
+) -> bool:
+    """Whether a row that leans to the other side would look the same.
+
+    What is small and seen from straight above hardly shows perspective; two places explain it
+    then, and how exactly each is known says nothing of the other one.
+    """
+    camera = solution.camera
+    middle = camera.rotation @ centre_of(board) + camera.translation_mm
+    sight_line = middle / np.linalg.norm(middle)
+    normal = camera.rotation[:, 2]
+    mirrored = 2 * float(sight_line @ normal) * sight_line - normal
+    axis = np.cross(normal, mirrored)
+    size = float(np.linalg.norm(axis))
+    if size < 1e-6:
+        return False
+    turn = rotation_of(axis / size * np.arctan2(size, float(normal @ mirrored)))
+    rotation = turn @ camera.rotation
+    start = Camera.of(camera.lens, rotation, middle - rotation @ centre_of(board))
+    trusted = Camera.of(sight.lens, rotation, start.translation_mm)
+    other = solve(start, evidence, sight.doubt, trusted=trusted, sizes=sizes)
+    told = expected_errors(solution, board, HEIGHTS_MM)[f"{HEIGHTS_MM[-1]:g}"]
+    apart = apart_mm(camera, other.camera, board, HEIGHTS_MM[-1])
+    return other.rms_px < _AS_WELL * solution.rms_px and apart > 2 * told
+
+
 def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
     """A single row of cells says little across it: the edges of its sheet help, where seen."""
+    return _joined(fit, sight, board)[0]
+
+
+def _joined(fit: CellFit, sight: Sight, board: Board) -> tuple[Solution, Evidence, SizePrior]:
+    """The pose by a row of cells and its sheet, and what it was found by."""
+    of_cells = [1e3, BORDER * board.lattice.pitch_mm]
+    alone = (fit.solution, fit.evidence, SizePrior(np.zeros(2), np.array(of_cells)))
     camera = fit.solution.camera
     plan = outline_plan(board_corners(board, board.margin_mm))
     trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
@@ -342,17 +384,17 @@ def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
         camera, sight.lab, plan, sight.doubt, trusted=trusted, reaches_px=(8, 5, 4)
     )
     if outline is None or outline.merit < _SURE_EDGES:
-        return fit.solution
+        return alone
     if apart_mm(camera, outline.solution.camera, board) > 0.5 * board.lattice.pitch_mm:
-        return fit.solution
+        return alone
     edges = outline.evidence_with_margins()
     both = together([fit.evidence, edges])
-    of_cells = [1e3, BORDER * board.lattice.pitch_mm]
     errors = np.array([*of_cells, *[_MARGIN_ERROR_MM] * edges.shapes])
     prior = SizePrior(np.zeros(len(errors)), errors)
     joined = solve(camera, both, sight.doubt, trusted=trusted, sizes=prior)
     # Lines of something else would pull the cells off their places.
-    return joined if joined.rms_px < max(3 * fit.solution.rms_px, _AGREE_PX) else fit.solution
+    agree = joined.rms_px < max(3 * fit.solution.rms_px, _AGREE_PX)
+    return (joined, both, prior) if agree else alone
 
 
 def _by_frame(

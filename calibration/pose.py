@@ -176,7 +176,7 @@ class _Asked:
     dark: bool
 
     def settled(self, rough: Solution, method: Method, sight: Sight) -> FoundPose:
-        """A pose by points; the board's own lines, where seen, decide the last millimetres."""
+        """A pose by points; the board's own lines, where they tell more, decide the rest."""
         board = self.scene.board
         doubts = doubts_of_place(rough, sight, board)
         lines = settle_on_board(rough.camera, sight, board)
@@ -186,7 +186,13 @@ class _Asked:
         if apart > _LINES_REACH * board.lattice.pitch_mm:
             doubt = f"the {method} and the board's own lines are {apart:.0f} mm apart"
             return self._told(rough, method, (*doubts, doubt))
-        return self._told(lines.solution, method, lines.doubts, lying=lines.lying)
+        # In hollows shadows look like walls: cards beside the board may tell more.
+        before, after = (
+            sum(expected_errors(one, board, heights_of(board)).values())
+            for one in (rough, lines.solution)
+        )
+        best = rough if before < after and not doubts else lines.solution
+        return self._told(best, method, lines.doubts, lying=lines.lying)
 
     def by_board(self, found: BoardPose) -> FoundPose:
         """A pose by what the board itself shows."""

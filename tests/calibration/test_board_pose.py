@@ -26,6 +26,9 @@ from service.bench.calibrate import (
 )
 from service.table_folder import default_table, new_table
 from service.virtual_plays import virtual_table
+from vision.virtual.scene import Kind
+from vision.virtual.scene import Scene as VirtualScene
+from vision.virtual.studio import Studio
 
 TUNE = Path(__file__).resolve().parents[2] / "sample_images" / "tune"
 
@@ -174,3 +177,18 @@ def test_a_wrong_pose_told_as_good_is_counted() -> None:
 
     assert row.misled
     assert not doubted.misled
+
+
+@pytest.mark.slow
+def test_a_row_of_cells_from_straight_above_may_lean_to_either_side() -> None:
+    """Another place explains these cells as well, 44 mm away at a hand's height: that is told."""
+    drawn = VirtualScene.from_seed(1, Kind.of(find_game("kwinty")), family="check", rig="two")
+    true = drawn.cameras["overhead"]
+    usual = default_table(find_game("kwinty")).scene
+    scene = replace(usual, board=drawn.kind.board, markers=())
+    lens = LensRecord(true.lens, "charuco", 0.1, "good", focal_error=0.001)
+    place = CameraPlace(name="overhead", source=None, clock=6)
+
+    found = find_pose(Studio(drawn).empty()["overhead"], scene, place, lens)
+
+    assert any("other side" in doubt for doubt in found.doubts)
