@@ -35,8 +35,11 @@ class PlacingSettings:
     usual_regret: float = 0.4  # of a ray that is explained as well as can be hoped
     regret: float = 4.0  # places whose rays have less than this beyond the usual are left alone
     beginnings: int = 4  # different first pieces where a place is laid anew
+    pushes: int = 6  # pieces that are laid in another way where that takes another one away
     runner_up: float = 60.0  # other answers that are so much worse are forgotten
     runners_up: int = 40  # answers that are looked at again
+    shaky_regret: float = 0.6  # of a ray of a piece, beyond which it may be another one
+    shaky_gap: float = 15.0  # how much worse others may then seem
     rival_gap: float = 20.0  # placements predicted further below the best are no rivals
 
 
@@ -66,6 +69,16 @@ class Kit:
         self.colour = np.array([spot.colour - 1 for spot in self.spots], dtype=np.int64)
         self.high = np.array([spot.high for spot in self.spots], dtype=np.int64)
 
+        self._alike: dict[tuple[int, int], list[Spot]] = {}  # by colour and column
+        for spot in self.spots:
+            for column in spot.columns:
+                self._alike.setdefault((spot.colour, column), []).append(spot)
+
+    def instead_of(self, spot: Spot) -> list[Spot]:
+        """The other ways in which a piece of this colour can lie on some of its columns."""
+        ways = {other: None for c in spot.columns for other in self._alike[spot.colour, c]}
+        return [other for other in ways if other != spot]
+
     @staticmethod
     def is_rigid(kit: Sequence[KitPiece], lattice: Lattice) -> bool:
         """Whether whole pieces must be searched: no single cubes, and nothing need be stacked."""
@@ -75,6 +88,10 @@ class Kit:
             and all(e.width * e.depth * e.height > 1 for e in extents)
             and max(e.height for e in extents) >= lattice.levels
         )
+
+
+def _gained(one: tuple[float, Spot | None]) -> float:
+    return one[0]
 
 
 def _footprints(width: int, depth: int, lattice: Lattice) -> Iterator[tuple[int, ...]]:
@@ -114,14 +131,31 @@ class Placing:
                     continue
                 self._put(spot)
                 done |= set(changes)
-            if not done and not self._take_away(within):
+            if not done and not self._turn_over(within) and not self._take_away(within):
                 return
+
+    def _turn_over(self, within: NDArray[np.bool_] | None) -> bool:
+        """Lays a piece in another way where it lies, if that gains; others stay as they are.
+
+        What single columns promise says little there: they are seen as they are now.
+        """
+        done = False
+        for piece in sorted(self.pieces(), key=lambda spot: spot.columns):
+            if within is not None and not within[list(piece.columns)].any():
+                continue
+            ways = [s for s in self.kit.instead_of(piece) if not self._swept(s.columns)]
+            ways = [s for s in ways if {self.owner.get(c, piece) for c in s.columns} == {piece}]
+            gain, best = max(((self._gain(s), s) for s in ways), default=(0.0, None), key=_gained)
+            if best is not None and gain > 0.5:
+                self._put(best)
+                done = True
+        return done
 
     def shake(self, tries: int, least: int = 0) -> None:
         """Lays the pieces anew around places that are explained badly, in several ways.
 
         The `least` worst places are tried even if they are explained as well as can be hoped:
-        what is met there tells how sure the answer is.
+        what is met there tells how sure the answer is. Where none is, it must be quick.
         """
         tried: set[int] = set()
         for number in range(tries):
@@ -131,7 +165,7 @@ class Placing:
             if not order or (number >= least and regrets[order[0]] < self.settings.regret):
                 return
             tried.add(order[0])
-            if self._lay_anew(order[0]):
+            if self._lay_anew(order[0]) or (least and self._push(order[0])):
                 tried -= self._around(self._around([order[0]]))
 
     def _lay_anew(self, column: int) -> bool:
@@ -156,6 +190,31 @@ class Placing:
                 self.met.append((self.position.state[:-1].copy(), dict(self.owner)))
             self._restore(bare, bare_owner)
         self._restore(state, owner)
+        return False
+
+    def _push(self, column: int) -> bool:
+        """Lays a piece near a column in another way, and those that lay there where they can."""
+        state, owner, worth = self.position.state[:-1].copy(), dict(self.owner), self.worth()
+        near = self._around([column])
+        pieces = {self.owner[c] for c in near if c in self.owner}
+        tries = []
+        for piece in sorted(pieces, key=lambda spot: spot.columns):
+            for spot in self.kit.instead_of(piece):
+                gone = {self.owner[c] for c in spot.columns if c in self.owner} - {piece}
+                if len(gone) == 1:
+                    tries.append((self._gain(spot), spot))
+        for _, spot in sorted(tries, key=_gained, reverse=True)[: self.settings.pushes]:
+            changed = set(self._changes(spot))
+            self._put(spot)
+            within = np.zeros(self.position.evidence.columns + 1, dtype=bool)
+            within[list(changed)] = True
+            self.climb(within)
+            if self.worth() > worth + 0.05:
+                self.met.append((state, owner))
+                return True
+            if self.worth() > worth - self.settings.runner_up:
+                self.met.append((self.position.state[:-1].copy(), dict(self.owner)))
+            self._restore(state, owner)
         return False
 
     def worth(self) -> float:
@@ -189,11 +248,28 @@ class Placing:
         for spot in self.pieces():
             none = np.zeros(0, dtype=np.int8)
             add(dict.fromkeys(spot.columns, none), self.without(spot))
+        for spot in self._shaky():
+            for high in range(self.position.levels + 1):
+                other = np.full(high, spot.colour, dtype=np.int8)
+                add(dict.fromkeys(spot.columns, other), -self.settings.shaky_gap)
         for gain, spot in self._best_moves(least=-self.settings.rival_gap, tried=40):
             add(self._changes(spot), gain)
         for gain, state, _ in self._ranked():
             if gain > -self.settings.rival_gap:
                 add(self.position.differing(state), gain)
+        return found
+
+    def _shaky(self) -> list[Spot]:
+        """Pieces whose rays are explained worse than those of pieces that are read rightly.
+
+        Something stands there, but the search may never have met what it is.
+        """
+        regret, rays = self.position.explained()
+        found = []
+        for spot in self.pieces():
+            own = list(spot.columns)
+            if regret[own].sum() > self.settings.shaky_regret * max(rays[own].sum(), 1.0):
+                found.append(spot)
         return found
 
     def remember(self, before: "Placing") -> None:
