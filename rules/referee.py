@@ -182,10 +182,17 @@ class Referee:
         if not others:
             return seen
         cells = sorted({cell for stacks in others for cell in seen.differing(stacks)})
-        if self._asked is not None and {*self._asked.differing(seen)} - {*cells}:
+        if self._plays_on(seen, cells):
             return others[0]
         asked = self._ask(t, seen, cells, others)
         return asked[0] if asked else None
+
+    def _plays_on(self, seen: Stacks, cells: Sequence[Cell]) -> bool:
+        """Whether more has come beside what was asked about, and nothing of it was taken back."""
+        if self._asked is None:
+            return False
+        changed = {*self._asked.differing(seen)} - {*cells}
+        return bool(changed) and changed.isdisjoint(self.believed.differing(self._asked))
 
     def _ask(
         self, t: float, seen: Stacks, cells: Sequence[Cell], others: Sequence[Stacks]
@@ -312,7 +319,7 @@ class Referee:
     def _play(self, t: float, stacks: Stacks) -> list[Event]:
         book = self._book
         if stacks == self.believed or (stacks == self.confirmed and not self._lifted(t, stacks)):
-            self._disorder = None
+            self._disorder = self._asked = None
             return book.take_back(t) if stacks == self.confirmed else []
         looks, fresh = self._explained(t, stacks)
         if self._begins(looks):
@@ -352,12 +359,12 @@ class Referee:
             return []
         base = self._before(waiting)
         player = self.game.next_player(base[0], self._blamed(base, waiting.stacks).turn)
-        later = look(self.game, adopted(self.game, base, waiting.stacks, player), stacks)
-        if not later.fine:
+        belief = adopted(self.game, base, waiting.stacks, player)
+        if not belief or not look(self.game, belief, stacks).fine:
             return []
-        events = self._taken_along(waiting.since, waiting)
+        events = self._taken_along(t, waiting)
         events += self._book.close(t)
-        return [*events, *self._book.make(t, later, stacks)]
+        return [*events, *self._play(t, stacks)]
 
     def _taken_along(self, t: float, waiting: Waiting) -> list[Event]:
         """The turn that waited as one illegal turn, with all that is gone."""
@@ -390,8 +397,7 @@ class Referee:
                 return following, True
         if same.fine:
             return (same,), False
-        stands = opened and still_stands(self.confirmed, opened.stacks, stacks)
-        if opened and opened.legal and stands and t - opened.t >= self._patience.revise_s:
+        if opened and opened.legal and t - opened.t >= self._patience.revise_s:
             return (), False  # it has been made, and is not made anew with what came later
         return two_turns(self.game, belief, stacks, self._passing()) or (), False
 
@@ -549,6 +555,7 @@ class Referee:
             raise RulesError("there is no turn to take back yet")
         if self.phase == "over":
             self.phase = "play"
+        self._disorder = self._asked = None
         self._awaited = self.confirmed if self._seen != self.confirmed else None
         return events
 

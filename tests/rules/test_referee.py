@@ -565,6 +565,37 @@ def test_a_question_stands_while_nothing_changes() -> None:
     assert table.referee.observe(6.0, scene, doubted={Cell.parse("d4"): {"": 0.5}}) == []
 
 
+@pytest.mark.parametrize(
+    "between", [pytest.param({"d4": "B"}, id="seen"), pytest.param(None, id="not seen")]
+)
+def test_who_takes_a_doubtful_piece_back_is_asked_about_the_next_one(
+    between: dict[str, str] | None,
+) -> None:
+    """To take back what was asked about is not to play on: the doubt is a new one."""
+    table = Table()
+    table.see(d4="B")
+    asked, doubt = Stacks.of({"d4": "B", "d5": "B"}), {"B": 0.6, "Y": 0.4}
+    table.referee.observe(2.0, asked, {Cell.parse("d5"): doubt})
+    if between is not None:
+        table.referee.observe(4.0, Stacks.of(between))
+
+    found = table.referee.observe(6.0, Stacks.of({"d4": "B", "d3": "B"}), {Cell.parse("d3"): doubt})
+
+    assert [(event.event, event.data["cells"]) for event in found] == [("ask", ["d3"])]
+
+
+def test_what_waited_before_an_undo_is_not_told_after_it() -> None:
+    """While the table is expected to follow, what is missing from it is nobody's turn."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.referee.observe(20.0, Stacks())
+
+    table.referee.undo(20.5)
+
+    assert table.referee.tick(30.0) == []
+
+
 class Lifted:
     """A QBQ table on which blue has moved, and the other player's cube has gone besides."""
 
@@ -610,3 +641,4 @@ def test_another_players_cube_that_stays_away_while_he_plays_was_taken_before() 
     assert turns[0].startswith("1 B -a1 -e5 +b2B ")
     assert turns[-1] == "2 R -e6 +f6R legal open"
     assert [event.data["n"] for event in found if event.event == "kept"] == [1]
+    assert {event.t for event in found} == {6.0}
