@@ -47,10 +47,11 @@ class PlayState:
         self.phase = event["phase"]
 
     def _settled(self, event: Mapping[str, Any]) -> None:
+        if dict(event["stacks"]) != self.stacks:
+            self.asks = []  # the same scene seen anew does not answer what was asked about it
         self.stacks = dict(event["stacks"])
         self.certainty = event.get("certainty")
         self.unsure = dict(event.get("unsure", {}))
-        self.asks = []
         self.corrected = []
 
     def _corrected(self, event: Mapping[str, Any]) -> None:
@@ -61,6 +62,8 @@ class PlayState:
         self.turns = [*kept, dict(event)]
         self.score = dict(event["score"])
         self.owed = []
+        if not _is_claim(event):
+            self.asks = []
         if event["legal"] or event.get("kept"):
             self.confirmed = dict(event["stacks"])
 

@@ -350,6 +350,22 @@ class TestCorrecting:
         assert session.state.asks == []
         assert "answered" in [event["event"] for event in events(store)]
 
+    def test_a_question_stays_until_it_is_answered_or_the_scene_changes(
+        self, session: GameSession
+    ) -> None:
+        """The same scene read again, more or less surely, takes no question off the page."""
+        see(session)
+        see(session, d4="B")
+        scene = Stacks.of({"d4": "B", "d5": "B"})
+        session.observed(Seen(scene, {"d5": {"B": 0.6, "Y": 0.4}}, certainty=0.6))
+
+        session.observed(Seen(scene))
+        stays = [ask["cells"] for ask in session.state.asks]
+        see(session, d4="B", d5="Y")
+
+        assert stays == [["d5"]]
+        assert session.state.asks == []
+
     def test_an_early_doubt_explains_a_later_scene(
         self, session: GameSession, store: Store, reopened: Callable[[], GameSession]
     ) -> None:

@@ -19,10 +19,12 @@ export function take(state: PlayState, event: GameEvent): PlayState {
       next.phase = event.phase;
       break;
     case "settled":
+      if (JSON.stringify(event.stacks) !== JSON.stringify(state.stacks)) {
+        next.asks = []; // the same scene seen anew does not answer what was asked about it
+      }
       next.stacks = event.stacks;
       next.certainty = event.certainty ?? null;
       next.unsure = event.unsure ?? {};
-      next.asks = [];
       next.corrected = [];
       break;
     case "corrected":
@@ -55,7 +57,10 @@ export function take(state: PlayState, event: GameEvent): PlayState {
       next.confirmed = next.turns.find((turn) => turn.n === event.n)?.stacks ?? next.confirmed;
       break;
     case "ask":
-      next.asks = [...state.asks, event as unknown as Ask];
+      next.asks = [
+        ...state.asks.filter((ask) => ask.cells.join() !== event.cells.join()),
+        event as unknown as Ask,
+      ];
       break;
     case "answered":
       next.asks = state.asks.filter((ask) => !ask.cells.some((c) => event.cells.includes(c)));
@@ -82,6 +87,9 @@ function takeTurn(next: PlayState, turn: Turn): void {
   next.turns = [...(isClaim(turn) ? next.turns : next.turns.filter((one) => one.n < turn.n)), turn];
   next.score = turn.score;
   next.owed = [];
+  if (!isClaim(turn)) {
+    next.asks = [];
+  }
   if (turn.legal || turn.kept) {
     next.confirmed = turn.stacks;
   }
