@@ -136,8 +136,10 @@ class Referee:
             return []
         if chosen != seen:
             self._seen = chosen
-            event = Event("corrected", t, {"cells": names(seen.differing(chosen))})
-            return [event, *self._play(t, chosen), *self.tick(t)]
+            events = self._play(t, chosen)
+            if events:  # else it waits, and whoever is told so would believe what stood before
+                events.insert(0, Event("corrected", t, {"cells": names(seen.differing(chosen))}))
+            return [*events, *self.tick(t)]
         found = self._otherwise(t, chosen, doubted or {})
         return [*self._play(t, chosen), *self.tick(t)] if found is None else found
 
@@ -437,7 +439,8 @@ class Referee:
         book, opened = self._book, self._book.open
         events: list[Event] = []
         looks = self._accused(book.belief, stacks)
-        if opened and still_stands(self.confirmed, opened.stacks, stacks):
+        made = opened and opened.legal and t - opened.t >= self._patience.revise_s
+        if opened and (made or still_stands(self.confirmed, opened.stacks, stacks)):
             later = self._accused(book.after(opened), stacks)
             if self._another_acts(t, opened, stacks, later[-1], looks[-1]):
                 events = book.close(t)

@@ -401,11 +401,12 @@ class Follower:
         """A scene that surprises anyway, with doubtful cells as they were if that may well be."""
         before = self._believed or Stacks()
         if (stacks := self._piece_on_others(scene)) is not None:
-            return replace(scene, stacks=stacks)
+            left = {c: found for c, found in scene.unsure.items() if stacks.get(c, "") in found}
+            return replace(scene, stacks=stacks, unsure=left)
         stacks = scene.stacks
         for cell, choices in scene.unsure.items():
             now, old = stacks.get(cell, ""), before.get(cell, "")
-            if old != now and choices.get(old, 0.0) >= ALSO * choices.get(now, 0.0):
+            if old in choices and old != now and choices[old] >= ALSO * choices.get(now, 0.0):
                 stacks = stacks.with_stack(cell, old)
         return scene if stacks == before else replace(scene, stacks=stacks)
 

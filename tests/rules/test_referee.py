@@ -642,3 +642,23 @@ def test_another_players_cube_that_stays_away_while_he_plays_was_taken_before() 
     assert turns[-1] == "2 R -e6 +f6R legal open"
     assert [event.data["n"] for event in found if event.event == "kept"] == [1]
     assert {event.t for event in found} == {6.0}
+
+
+def test_a_correction_is_told_with_the_turn_that_it_explains() -> None:
+    """While a turn waits nothing is told yet: what it stands for is still open."""
+    referee = Referee(find_game("qbq").set_up())
+    start = referee.game.start().stacks.to_json()
+    doubt = {Cell.parse("f6"): {"RB": 0.6, "RR": 0.4}}
+    moved = {**start, "a1": "", "b2": "BB"}
+    asked = {**moved, "e5": "", "f6": "RB"}
+    referee.observe(0.0, Stacks.of(start))
+    referee.observe(5.0, Stacks.of(moved))
+
+    question = referee.observe(10.0, Stacks.of(asked), doubt)
+    waits = referee.observe(15.0, Stacks.of({**asked, "a2": ""}), doubt)
+    told = referee.observe(16.0, Stacks.of({**asked, "a2": "", "b2": "BBB"}), doubt)
+
+    assert [event.event for event in question] == ["ask"]
+    assert waits == []
+    assert short(told[0]) == "corrected ['f6']"
+    assert short(told[-1]) == "3 B -a2 +b2B legal open"

@@ -99,10 +99,10 @@ class Room:
 
     def __init__(self, *fine: Stacks, kit: tuple[KitPiece, ...] = ()) -> None:
         self.reader = Told(kit=kit)
-        self.fine = set(fine)
+        self.fine = fine
         self.follower = Follower(
             self.reader,  # type: ignore[arg-type]
-            expected=lambda: tuple(self.fine),
+            expected=lambda: self.fine,
             explains=self.fine.__contains__,
         )
         self.noise = itertools.cycle(NOISE)
@@ -751,9 +751,12 @@ def test_a_whole_piece_on_others_is_told_where_it_explains_more() -> None:
     room.wait(0.5)
     room.put(b2="BB", c2="BB")
     room.reader.stacks = Stacks.of({"b2": "BBB", "c2": "Y"})
+    room.reader.unsure = {Cell.parse("c2"): {"Y": 0.6, "YY": 0.4}}
     room.reader.odds = {stacked: 50.0}
 
-    assert scenes(room.wait(2.5))[-1] == stacked.to_json()
+    found = [seen for seen in room.wait(2.5) if isinstance(seen, Scene)][-1]
+    assert found.stacks == stacked
+    assert all(found.stacks.get(cell, "") in choices for cell, choices in found.unsure.items())
 
 
 def test_the_rest_of_a_turn_that_may_be_out_of_sight_is_doubted() -> None:
