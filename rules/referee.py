@@ -463,7 +463,8 @@ class Referee:
         mover, next_one = opened.seen.turn.player, later.turn.player
         if opened.legal:
             soon = t - opened.t < self._patience.revise_s
-            return not (soon and new == {mover} and next_one != mover)
+            moved = not still_stands(self.confirmed, opened.stacks, stacks)
+            return not ((soon or moved) and new == {mover} and next_one != mover)
         if opened.seen.kind == "owed":  # who has not finished his turn goes on with it
             return False
         if next_one != mover and new in ({mover}, {next_one}):

@@ -448,6 +448,38 @@ def test_a_turn_made_long_ago_is_not_made_anew_with_what_came_later() -> None:
     assert not turns[-1].endswith("legal open")
 
 
+def test_who_undoes_a_turn_made_long_ago_is_blamed_himself() -> None:
+    """Of two new cubes one is gone and another stands elsewhere: that is the next player's breach.
+
+    That the first player put only one down, and the next one his, both in one look, is no answer.
+    """
+    referee = Referee(find_game("cube").set_up())
+    start = referee.game.start().stacks.to_json()
+    drawn = {**start, "b4": "G"}
+    pair = {**drawn, "a2": "Y", "a3": "Y"}
+    wrong = {**drawn, "a3": "Y", "c1": "G"}
+    told: list[Event] = []
+    for t, scene in enumerate((start, drawn, pair, wrong)):
+        told = referee.observe(5.0 * t, Stacks.of(scene))
+
+    turns = [short(event) for event in told if event.event == "turn"]
+    assert turns[0] == "2 2 +a2~a3Y legal final"
+    assert turns[-1].startswith("3 1 -a2 +c1G ")
+    assert not turns[-1].endswith("legal open")
+
+
+def test_who_moves_his_own_cube_wrongly_is_blamed_himself() -> None:
+    """A cube that goes to a place where it may not stand is its owner's breach, also later."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+
+    told = table.see(6.0, d4="B", h8="Y")
+
+    assert told[-1].startswith("2 Y +h8Y ")
+    assert not told[-1].endswith("legal open")
+
+
 @pytest.mark.parametrize(
     ("seen", "stands"),
     [
