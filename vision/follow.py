@@ -27,6 +27,7 @@ MOST_PIECES = 3  # that a single turn puts down or takes away, be it legal or no
 MOST_CHOICES = 64  # scenes that doubt may stand between before nobody tries them one by one
 OVERLAP = 0.6  # of the cells that two turns change, if one may be taken for the other
 BESIDE = 0.9  # of a unit's outline: more beside the pieces that came or went may be a hand
+MOST_TURNS = 1000  # a game that expects more expects everything; weighing that takes seconds
 MOST_MISREAD = 3  # cells in which a scene that surprises may have been misread at once
 ALSO = 0.3  # how often what surprises goes on in one more cell
 BESIDES = 0.5  # how much rarer two surprises are, as a power of the chance of one
@@ -245,6 +246,8 @@ class Follower:
         if not self._begun or (now != self._believed and self._explains(now)):
             return []
         expected = [stacks for stacks in self._expected() if stacks != now]
+        if len(expected) > MOST_TURNS:
+            return []
         odds = self._where.reader.weigh(expected)
         return [stacks for stacks, odd in zip(expected, odds, strict=True) if odd > 1.0]
 

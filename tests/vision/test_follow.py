@@ -707,6 +707,28 @@ def test_a_turn_that_the_search_did_not_come_upon_is_read_with_it() -> None:
     assert scenes(room.wait(0.3)) == [{"b2": "B"}]
 
 
+def test_a_game_that_expects_everything_is_not_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Free building on a large board: thousands of scenes would be weighed at every reading."""
+    weighed: list[int] = []
+
+    def weigh(others: Sequence[Stacks]) -> list[float]:
+        weighed.append(len(others))
+        return [0.0] * len(others)
+
+    turns = [Stacks.of({"a1": "B" * (n // 40 + 1), "b1": "Y" * (n % 40 + 1)}) for n in range(1200)]
+    room = Room(Stacks())
+    room.follower._expected = lambda: turns
+    monkeypatch.setattr(room.reader, "weigh", weigh)
+    room.wait(1.0)
+    before = room.reader.calls
+    room.put(b2="B")
+    room.reader.stacks = Stacks()
+    room.wait(0.5)
+
+    assert room.reader.calls > before
+    assert 1200 not in weighed
+
+
 def test_a_turn_that_was_not_seen_when_it_was_made_is_found_with_the_next() -> None:
     """A surprise that is a turn after another one, which may stand there, is both of them."""
     missed, both = Stacks.of({"b2": "B"}), Stacks.of({"b2": "B", "d4": "Y"})
