@@ -259,21 +259,24 @@ class Referee:
             or look(self.game, book.belief, stacks).fine
         ):
             return []
-        for cell, choices in sorted(doubted.items()):
-            for stack, chance in choices.items():
-                unchanged = stacks.get(cell, "") == opened.stacks.get(cell, "")
-                if chance < self._patience.misread or not unchanged:
-                    continue
-                whole = opened.stacks.with_stack(cell, stack)
-                seen = look(self.game, book.belief, whole)
-                now = stacks.with_stack(cell, stack)
-                if seen.kind != "legal" or not look(self.game, seen.after, now).fine:
-                    continue
-                self._disorder = self._asked = None
-                self._seen = now
-                events = book.make(t, seen, whole)
-                events.append(Event("corrected", t, {"cells": names([cell])}))
-                return [*events, *self._play(t, now)]
+        likely = sorted(
+            (-chance, cell, stack)
+            for cell, choices in doubted.items()
+            for stack, chance in choices.items()
+            if chance >= self._patience.misread
+            and stacks.get(cell, "") == opened.stacks.get(cell, "")
+        )
+        for _, cell, stack in likely:
+            whole = opened.stacks.with_stack(cell, stack)
+            seen = look(self.game, book.belief, whole)
+            now = stacks.with_stack(cell, stack)
+            if seen.kind != "legal" or not look(self.game, seen.after, now).fine:
+                continue
+            self._disorder = self._asked = None
+            self._seen = now
+            events = book.make(t, seen, whole)
+            events.append(Event("corrected", t, {"cells": names([cell])}))
+            return [*events, *self._play(t, now)]
         return []
 
     def _corrections(

@@ -567,6 +567,20 @@ def test_what_was_owed_but_out_of_sight_is_corrected_when_the_next_player_acts()
     assert table.referee.believed[Cell.parse("d5")] == "YB"
 
 
+def test_of_what_may_be_out_of_sight_the_likeliest_is_believed() -> None:
+    """A cube that was lifted came down somewhere: not just on the first cell by name."""
+    referee = Referee(find_game("qbq").set_up())
+    start = referee.game.start().stacks.to_json()
+    lifted = {**start, "a1": ""}
+    doubted = {Cell.parse("b1"): {"BB": 0.15}, Cell.parse("b2"): {"BB": 0.5}}
+    for t, scene in enumerate((start, lifted)):
+        referee.observe(5.0 * t, Stacks.of(scene))
+
+    found = referee.observe(10.0, Stacks.of({**lifted, "e5": "", "f6": "RR"}), doubted=doubted)
+
+    assert short(found[1]) == "corrected ['b2']"
+
+
 def test_a_question_that_nobody_answers_is_dropped_as_play_goes_on() -> None:
     """Players who see that something is wrong do not play on; the legal answer holds."""
     table = Table()
