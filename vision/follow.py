@@ -474,7 +474,8 @@ class Follower:
         odds: dict[Stacks, float] = {}
         ranked = self._doubts_now(scene)
         tried = 0
-        for count in range(1, MOST_MISREAD + 1):
+        most = min(MOST_MISREAD, len({cell for _, cell, _ in ranked}))
+        for count in range(1, most + 1):
             for picked in combinations(ranked, count):
                 cells = {cell: stack for _, cell, stack in picked}
                 if len(cells) < count:

@@ -752,6 +752,24 @@ def test_a_unit_that_nobody_sees_may_have_the_colour_that_makes_a_turn() -> None
     assert scenes(room.wait(2.5))[-1] == legal.to_json()
 
 
+def test_doubt_about_one_cell_is_tried_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tall stack that nobody sees has hundreds of spellings: no pairs of them are looked at."""
+    counts: list[int] = []
+
+    def tried(ranked: Sequence[object], count: int) -> Iterator[tuple[object, ...]]:
+        counts.append(count)
+        return itertools.combinations(ranked, count)
+
+    monkeypatch.setattr("vision.follow.combinations", tried)
+    room = Room(Stacks())
+    room.wait(0.5)
+    room.put(b2="BBB", d4="Y")
+    room.reader.unsure = {Cell.parse("b2"): {"BBB": 0.4, "???": 0.4, "??": 0.2}}
+    room.wait(2.5)
+
+    assert {*counts} == {1}
+
+
 def test_what_surprises_anyway_is_told_with_as_little_as_possible() -> None:
     """Where a cell may be as it was, nothing more is said to have changed on it."""
     room = Room(Stacks())
