@@ -296,11 +296,16 @@ class Follower:
             self._begun = True
             return self._tell(replace(scene, unsure={}), covered)
         self._early = still_s < self.settings.doubt_s and self._much_at_once(scene)
-        if not (known or self._early) and still_s < self.settings.resting_s:
+        if not (known or self._early) and still_s < self._resting(scene):
             self._early = self._more_has_changed(reading)
         if self._early or not self._convincing(scene, still_s):
             return None
         return self._tell(scene if known else self._reconciled(scene), covered)
+
+    def _resting(self, scene: Scene) -> float:
+        """For how long what has come over the board besides pieces may be a hand at rest."""
+        again = not scene.unsure and self._agreed(scene) >= self.settings.agreed
+        return self.settings.doubt_s if again else self.settings.resting_s
 
     def _new_doubt(self, scene: Scene) -> bool:
         """Whether anything is doubtful that was not told as doubtful before, and looks as then."""

@@ -183,11 +183,8 @@ class Placing:
         for _, first in moves[: self.settings.beginnings]:
             self._put(first)
             self.climb(within)
-            if self.worth() > worth + 0.05:
-                self.met.append((state, owner))
+            if self._kept(state, owner, worth):
                 return True
-            if self.worth() > worth - self.settings.runner_up:
-                self.met.append((self.position.state[:-1].copy(), dict(self.owner)))
             self._restore(bare, bare_owner)
         self._restore(state, owner)
         return False
@@ -209,13 +206,19 @@ class Placing:
             within = np.zeros(self.position.evidence.columns + 1, dtype=bool)
             within[list(changed)] = True
             self.climb(within)
-            if self.worth() > worth + 0.05:
-                self.met.append((state, owner))
+            if self._kept(state, owner, worth):
                 return True
-            if self.worth() > worth - self.settings.runner_up:
-                self.met.append((self.position.state[:-1].copy(), dict(self.owner)))
             self._restore(state, owner)
         return False
+
+    def _kept(self, state: NDArray[np.int8], owner: dict[int, Spot], worth: float) -> bool:
+        """Whether what stands now is better than what stood before; remembers the other."""
+        better = self.worth() > worth + 0.05
+        if better:
+            self.met.append((state, owner))
+        elif self.worth() > worth - self.settings.runner_up:
+            self.met.append((self.position.state[:-1].copy(), dict(self.owner)))
+        return better
 
     def worth(self) -> float:
         """The score less what the pieces cost."""

@@ -166,14 +166,18 @@ class Reader:
         Where that cannot be told, nothing is certain.
         """
         names = self._known(images)
-        tries = {
-            gone: self._read_anew({n: images[n] for n in names if n != gone}, last, states)
-            for gone in names
-        }
-        good = {gone: reading for gone, reading in tries.items() if not reading.strange}
+        kept = {"": (self._memory, self._learned)}  # what each try leaves behind
+        good: dict[str, Reading] = {}
+        for gone in names:
+            self._learned = dict(kept[""][1])
+            reading = self._read_anew({n: images[n] for n in names if n != gone}, last, states)
+            kept[gone] = (self._memory, self._learned)
+            if not reading.strange:
+                good[gone] = reading
+        gone = min(good, key=lambda name: good[name].misfit, default="")
+        self._memory, self._learned = kept[gone]
         if not good:
             return together
-        gone = min(good, key=lambda name: good[name].misfit)
         if len(names) == 2 and len(good) == 2:
             # Each camera alone sees a position: nobody knows which of them is off.
             rest = {n: images[n] for n in names if n != gone}
@@ -409,7 +413,7 @@ class Reader:
             colours, tint = self._followed(name, sight, own)
             followed[name] = self._looks[name].again(own, colours, tint)
             off = colours.mean[..., 0] - self.cameras[name].colours.mean[..., 0]
-            moved = max(moved, float(np.abs(off).max()))
+            moved = max(moved, float(np.abs(off).max(initial=0.0)))
         anchor = None if position.anchor is None else position.anchor.ravel()
         return Position(self._evidence(followed), position.state[:-1], anchor), moved
 

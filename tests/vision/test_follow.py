@@ -835,3 +835,18 @@ def test_what_pieces_explain_is_no_hand(monkeypatch: pytest.MonkeyPatch) -> None
     room.reader.covered = COVERED
 
     assert scenes(room.wait(1.2)) == [{"b2": "B"}]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(1.3, []), (2.2, [{"c2": "B"}])], ids=["soon", "after-three-readings"]
+)
+def test_what_rests_beside_a_breach_is_a_hand_for_a_while(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, told: list[dict[str, str]]
+) -> None:
+    """A surprise with more than pieces over the board waits, but not while all readings agree."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    monkeypatch.setattr(WatchedCamera, "unexplained", lambda *_: 9.0)
+    room.put(c2="B")
+
+    assert scenes(room.wait(seconds)) == told

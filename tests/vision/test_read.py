@@ -74,6 +74,16 @@ class TestFromScratch:
 
         assert set(reading.stacks) == set(POSITION)
 
+    def test_odds_are_told_against_what_was_read(self, table: Table) -> None:
+        """Where one camera shows nothing of the table, odds are those of the other one."""
+        noise = np.random.default_rng(1).integers(0, 255, table.pictures["side"].shape)
+        pictures = {"overhead": noise.astype(np.uint8), "side": table.pictures["side"]}
+
+        reading = table.reader.read(pictures)
+
+        assert reading.strange == {"overhead"}
+        assert table.reader.weigh([reading.stacks]) == [1.0]
+
     @pytest.mark.parametrize("factor", [0.6, 1.35], ids=["darker", "brighter"])
     def test_other_light_is_corrected_for(self, table: Table, factor: float) -> None:
         """The same position is read when the whole picture is darker or brighter."""
