@@ -32,6 +32,7 @@ class PlacingSettings:
     piece_cost: float = 2.0
     tried: int = 20  # placements that are tried exactly in a round, the most promising ones
     rounds: int = 60
+    looks: int = 1000  # rounds in all: under a hand nothing fits, and trying would never end
     usual_regret: float = 0.4  # of a ray that is explained as well as can be hoped
     regret: float = 4.0  # places whose rays have less than this beyond the usual are left alone
     beginnings: int = 4  # different first pieces where a place is laid anew
@@ -117,6 +118,7 @@ class Placing:
         self.settings = settings
         self.owner = {c: spot for spot in pieces for c in spot.columns}  # the piece on a column
         self.met: list[tuple[NDArray[np.int8], dict[int, Spot]]] = []  # other good answers
+        self._looks = 0
 
     def climb(self, within: NDArray[np.bool_] | None = None) -> None:
         """Puts, replaces and takes away pieces until nothing gains any more."""
@@ -159,6 +161,8 @@ class Placing:
         """
         tried: set[int] = set()
         for number in range(tries):
+            if self._looks > self.settings.looks:
+                return
             regret, rays = self.position.explained()
             regrets = around(regret - self.settings.usual_regret * rays, self.kit.lattice)
             order = [int(c) for c in np.argsort(-regrets) if int(c) not in tried]
@@ -319,6 +323,7 @@ class Placing:
 
         What single columns promise tells which ones are worth an exact trial.
         """
+        self._looks += 1
         kit = self.kit
         worth, now = self._worth(self.position.columns_gain())
         more = (

@@ -1,10 +1,15 @@
 """Whole bricks on a lattice: found where several must be laid anew, doubted where none fits."""
 
+from typing import Any
+
+import pytest
+
 from calibration.colour_fit import ColourView, fit_colours
 from rules.registry import find_game
 from rules.stacks import Stacks
 from vision.likelihood import CameraEye
-from vision.reader import Reader
+from vision.placing import Placing, PlacingSettings, Spot
+from vision.reader import Reader, ReaderSettings
 from vision.reading import Reading
 from vision.virtual.scene import Kind, Rig, Scene
 from vision.virtual.studio import Studio
@@ -34,7 +39,7 @@ BARE_WOOD = Stacks.of(
 )  # fmt: skip
 
 
-def _read(seed: int, rig: Rig, stacks: Stacks) -> Reading:
+def _read(seed: int, rig: Rig, stacks: Stacks, settings: ReaderSettings | None = None) -> Reading:
     scene = Scene.from_seed(seed, Kind.of(find_game("ksar")), family="tune", rig=rig)
     studio = Studio(scene)
     empty, known = studio.empty(), studio.colour_picture()
@@ -44,7 +49,8 @@ def _read(seed: int, rig: Rig, stacks: Stacks) -> Reading:
         name: CameraEye(camera, colours, empty[name])
         for (name, camera), colours in zip(scene.cameras.items(), fitted, strict=True)
     }
-    return Reader(scene.kind.board, eyes, scene.kind.kit).read(studio.still(stacks, 3))
+    reader = Reader(scene.kind.board, eyes, scene.kind.kit, settings=settings)
+    return reader.read(studio.still(stacks, 3))
 
 
 def test_bricks_that_only_fit_together_are_found() -> None:
@@ -52,6 +58,22 @@ def test_bricks_that_only_fit_together_are_found() -> None:
     reading = _read(642, "two", BRICKS)
 
     assert reading.stacks == BRICKS
+
+
+def test_the_search_ends_where_nothing_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under a hand every place is explained badly; the search stops after so many rounds."""
+    rounds = []
+    best = Placing._best_moves
+
+    def counted(placing: Placing, **options: Any) -> list[tuple[float, Spot]]:
+        rounds.append(placing)
+        return best(placing, **options)
+
+    monkeypatch.setattr(Placing, "_best_moves", counted)
+
+    _read(642, "two", BRICKS, ReaderSettings(placing=PlacingSettings(looks=20)))
+
+    assert len(rounds) < 250  # twice so many, and what was begun is ended; without a limit over 400
 
 
 def test_bricks_that_explain_their_pixels_badly_are_doubted() -> None:
