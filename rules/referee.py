@@ -419,9 +419,7 @@ class Referee:
             return None
         after = self._book.after(opened)
         found = look(self.game, after, stacks)
-        if found.fine:
-            return (found,)
-        return two_turns(self.game, after, stacks, self._passing())
+        return (found,) if found.fine else two_turns(self.game, after, stacks, self._passing())
 
     def _passing(self) -> Stacks | None:
         """What was seen on the way to a whole turn: in disorder, or not finished."""

@@ -151,7 +151,7 @@ def interval(part: int, whole: int) -> tuple[float, float]:
     middle = share + z * z / (2 * whole)
     around = z * math.sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole))
     scale = 100 / (1 + z * z / whole)
-    return scale * (middle - around), scale * (middle + around)
+    return max(scale * (middle - around), 0.0), min(scale * (middle + around), 100.0)
 
 
 def _median(values: Sequence[float]) -> str:

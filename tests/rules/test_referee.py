@@ -431,40 +431,36 @@ def test_what_was_gone_before_a_turn_was_done_belongs_to_it() -> None:
     assert not turns[-1].endswith("legal open")
 
 
-def test_a_turn_made_long_ago_is_not_made_anew_with_what_came_later() -> None:
-    """A cube was drawn; another one changes its colour on the way: that is the next player's."""
-    referee = Referee(find_game("cube").set_up())
-    start = referee.game.start().stacks.to_json()
-    base = {**start, "b3": "R"}
-    drawn = {**base, "a2": "R"}
-    wrong = {cell: stack for cell, stack in drawn.items() if cell != "b3"} | {"c2": "G"}
-    told: list[Event] = []
-    for t, scene in enumerate((start, base, drawn, wrong)):
-        told = referee.observe(5.0 * t, Stacks.of(scene))
+@pytest.mark.parametrize(
+    ("before", "made", "wrong", "finished", "breach"),
+    [
+        pytest.param(
+            {"b3": "R"}, {"a2": "R"}, {"a2": "R", "c2": "G"}, "2 2 +a2R", "3 1 -b3 +c2G ",
+            id="another-cube-changes-its-colour-on-the-way",
+        ),
+        pytest.param(
+            {"b4": "G"}, {"a2": "Y", "a3": "Y"}, {"b4": "G", "a3": "Y", "c1": "G"},
+            "2 2 +a2~a3Y", "3 1 -a2 +c1G ",
+            id="one-of-the-two-new-cubes-is-gone",
+        ),
+    ],
+)  # fmt: skip
+def test_a_turn_made_long_ago_is_not_made_anew_with_what_came_later(
+    before: dict[str, str], made: dict[str, str], wrong: dict[str, str], finished: str, breach: str
+) -> None:
+    """Cubes were drawn; what then goes and comes in one look is the next player's breach.
 
-    turns = [short(event) for event in told if event.event == "turn"]
-    assert turns[0] == "2 2 +a2R legal final"
-    assert turns[-1].startswith("3 1 -b3 +c2G ")
-    assert not turns[-1].endswith("legal open")
-
-
-def test_who_undoes_a_turn_made_long_ago_is_blamed_himself() -> None:
-    """Of two new cubes one is gone and another stands elsewhere: that is the next player's breach.
-
-    That the first player put only one down, and the next one his, both in one look, is no answer.
+    That the first player did otherwise, and the next one a part of it, is no answer.
     """
     referee = Referee(find_game("cube").set_up())
     start = referee.game.start().stacks.to_json()
-    drawn = {**start, "b4": "G"}
-    pair = {**drawn, "a2": "Y", "a3": "Y"}
-    wrong = {**drawn, "a3": "Y", "c1": "G"}
     told: list[Event] = []
-    for t, scene in enumerate((start, drawn, pair, wrong)):
-        told = referee.observe(5.0 * t, Stacks.of(scene))
+    for t, more in enumerate(({}, before, before | made, wrong)):
+        told = referee.observe(5.0 * t, Stacks.of(start | more))
 
     turns = [short(event) for event in told if event.event == "turn"]
-    assert turns[0] == "2 2 +a2~a3Y legal final"
-    assert turns[-1].startswith("3 1 -a2 +c1G ")
+    assert turns[0] == f"{finished} legal final"
+    assert turns[-1].startswith(breach)
     assert not turns[-1].endswith("legal open")
 
 

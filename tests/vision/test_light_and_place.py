@@ -7,10 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
-from calibration.colour_fit import ColourView, fit_colours
 from rules.registry import find_game
 from rules.stacks import Stacks
-from vision.likelihood import CameraEye
+from tests.vision.drawn import reader_of
 from vision.nudge import NudgeSettings
 from vision.position import Position
 from vision.reader import Reader
@@ -51,17 +50,6 @@ class TestUrns:
         assert (found.min(), found.max()) == (0, CLASSES - 1)
 
 
-def _reader(scene: Scene, studio: Studio, cameras: dict[str, Camera]) -> Reader:
-    empty, known = studio.empty(), studio.colour_picture()
-    views = [ColourView(c, known.pictures[n], empty[n]) for n, c in scene.cameras.items()]
-    fitted = fit_colours(views, scene.kind.board, scene.kind.colours, known.stacks)
-    eyes = {
-        name: CameraEye(cameras[name], colours, empty[name])
-        for name, colours in zip(scene.cameras, fitted, strict=True)
-    }
-    return Reader(scene.kind.board, eyes, scene.kind.kit)
-
-
 def _moved(camera: Camera, by_mm: NDArray[np.float64]) -> Camera:
     """The camera as a calibration would have it that is off by so much."""
     return replace(camera, translation_mm=camera.translation_mm + camera.rotation @ by_mm)
@@ -75,7 +63,7 @@ def test_cameras_that_are_off_are_fitted() -> None:
     off = {"overhead": np.array([4.2, -4.2, 0.0]), "side": np.array([-4.2, 4.2, 0.0])}
     cameras = {name: _moved(camera, off[name]) for name, camera in scene.cameras.items()}
 
-    reading = _reader(scene, studio, cameras).read(studio.still(POSITION, 3))
+    reading = reader_of(scene, studio, cameras).read(studio.still(POSITION, 3))
 
     assert reading.stacks == POSITION
 
@@ -94,7 +82,7 @@ def test_shadows_of_two_lamps_are_not_taken_for_pieces() -> None:
         }
     )  # fmt: skip
 
-    reading = _reader(scene, studio, dict(scene.cameras)).read(studio.still(stacks, 4))
+    reading = reader_of(scene, studio).read(studio.still(stacks, 4))
 
     invented = {cell for cell in reading.stacks if cell not in stacks} - set(reading.unsure)
     assert not invented
@@ -105,7 +93,7 @@ def bright() -> tuple[Scene, Studio, Reader]:
     """Towers of light and dark wood in a room whose light wood is over-exposed on top."""
     scene = Scene.from_seed(620, Kind.of(find_game("turris")), family="tune", rig="two")
     studio = Studio(scene)
-    return scene, studio, _reader(scene, studio, dict(scene.cameras))
+    return scene, studio, reader_of(scene, studio)
 
 
 def test_over_exposed_wood_keeps_the_hue_of_its_sides(
@@ -181,7 +169,7 @@ def test_a_pair_is_put_right_together() -> None:
     """What one stack loses its neighbour wins: neither of two wrong stacks gains alone."""
     scene = Scene.from_seed(2, Kind.of(find_game("kewbz")), family="tune", rig="one")
     studio = Studio(scene)
-    reader = _reader(scene, studio, dict(scene.cameras))
+    reader = reader_of(scene, studio)
     stacks = Stacks.of({"d3": "B", "d4": "YBB", "e4": "Y"})
     reader.read(studio.still(stacks, 3))
     assert reader._memory is not None
@@ -210,7 +198,7 @@ def test_one_camera_does_not_tell_how_far_away_a_stack_stands_for_certain() -> N
         }
     )  # fmt: skip
 
-    reading = _reader(scene, studio, dict(scene.cameras)).read(studio.still(stacks, 5))
+    reading = reader_of(scene, studio).read(studio.still(stacks, 5))
 
     wrong = {c for c in stacks.keys() | reading.stacks.keys()
              if len(stacks.get(c, "")) != len(reading.stacks.get(c, ""))}  # fmt: skip

@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from calibration.colour_fit import ColourView, fit_colours
 from rules.registry import find_game
 from rules.stacks import Stacks
-from vision.likelihood import CameraEye
+from tests.vision.drawn import reader_of
 from vision.placing import Placing, PlacingSettings, Spot
-from vision.reader import Reader, ReaderSettings
+from vision.reader import ReaderSettings
 from vision.reading import Reading
 from vision.virtual.scene import Kind, Rig, Scene
 from vision.virtual.studio import Studio
@@ -42,14 +41,7 @@ BARE_WOOD = Stacks.of(
 def _read(seed: int, rig: Rig, stacks: Stacks, settings: ReaderSettings | None = None) -> Reading:
     scene = Scene.from_seed(seed, Kind.of(find_game("ksar")), family="tune", rig=rig)
     studio = Studio(scene)
-    empty, known = studio.empty(), studio.colour_picture()
-    views = [ColourView(c, known.pictures[n], empty[n]) for n, c in scene.cameras.items()]
-    fitted = fit_colours(views, scene.kind.board, scene.kind.colours, known.stacks)
-    eyes = {
-        name: CameraEye(camera, colours, empty[name])
-        for (name, camera), colours in zip(scene.cameras.items(), fitted, strict=True)
-    }
-    reader = Reader(scene.kind.board, eyes, scene.kind.kit, settings=settings)
+    reader = reader_of(scene, studio, settings=settings)
     return reader.read(studio.still(stacks, 3))
 
 

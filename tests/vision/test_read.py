@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from calibration.colour_fit import ColourView, fit_colours
 from rules.cells import Cell, Unit
 from rules.registry import find_game
 from rules.stacks import Stacks
+from tests.vision.drawn import reader_of
 from vision.blocks import lonely_units
 from vision.errors import NoPicture
-from vision.likelihood import CameraEye
 from vision.overlay import draw_reading
 from vision.reader import Reader
 from vision.virtual.scene import Kind, Scene
@@ -40,15 +39,7 @@ def table() -> Table:
         2, Kind.of(find_game("kewbz")), family="tune", rig="two", size=(640, 360)
     )
     studio = Studio(scene)
-    empty, known = studio.empty(), studio.colour_picture()
-    views = [ColourView(c, known.pictures[n], empty[n]) for n, c in scene.cameras.items()]
-    fitted = fit_colours(views, scene.kind.board, scene.kind.colours, known.stacks)
-    eyes = {
-        name: CameraEye(camera, colours, empty[name])
-        for (name, camera), colours in zip(scene.cameras.items(), fitted, strict=True)
-    }
-    reader = Reader(scene.kind.board, eyes, scene.kind.kit)
-    return Table(studio, reader, empty, studio.still(POSITION, 3))
+    return Table(studio, reader_of(scene, studio), studio.empty(), studio.still(POSITION, 3))
 
 
 class TestFromScratch:
