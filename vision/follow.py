@@ -5,38 +5,33 @@ doubt: one reading is enough for what the game expects, anything else must be re
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, product
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 
 from rules.cells import Cell, Unit
 from rules.stacks import Stacks
+from vision.doubts import Doubts
 from vision.frame import Frame, ImageBGR
-from vision.history import as_remembered, common, completed, hearsay, with_history
+from vision.history import common
 from vision.reader import Reader
-from vision.reading import SURE, Reading
+from vision.reading import Reading
+from vision.reconciling import MOST_CHOICES, Chances, Surprise
+from vision.remembering import Known
 from vision.seen import Scene, Seen, Turned
-from vision.sight import WEAK, seen_share
 from vision.watched import WatchedCamera
 from vision.whereabouts import Whereabouts
 
-MOST_WEAK = 3  # units whose colours are inferred at once
 MOST_PIECES = 3  # that a single turn puts down or takes away, be it legal or not
-MOST_CHOICES = 64  # scenes that doubt may stand between before nobody tries them one by one
-OVERLAP = 0.6  # of the cells that two turns change, if one may be taken for the other
 BESIDE = 0.9  # of a unit's outline: more beside the pieces that came or went may be a hand
 MOST_TURNS = 1000  # a game that expects more expects everything; weighing that takes seconds
-MOST_MISREAD = 3  # cells in which a scene that surprises may have been misread at once
-ALSO = 0.3  # how often what surprises goes on in one more cell
-BESIDES = 0.5  # how much rarer two surprises are, as a power of the chance of one
-LOST = 1.0  # the same where the second one is that something has gone from sight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowSettings:
-    """How long the follower waits, in seconds."""
+    """How long the follower waits, in seconds, and what it takes for likely."""
 
     settle_s: float = 0.12  # nothing has moved for so long (0.1 to 0.5)
     hand_s: float = 0.25  # a hand that rests in the picture is looked at so often (0.2 to 1)
@@ -47,12 +42,9 @@ class FollowSettings:
     doubt_s: float = 1.5  # doubt is looked at again for so long before it is told (1 to 3)
     discord_s: float = 3.0  # the same where no two readings in a row agree (2 to 5)
     again_s: tuple[float, ...] = (0.06, 0.2, 0.5, 0.7)  # pauses between readings of one scene
-    enough: float = 0.6  # chance of what the game expects, where it expects nothing else
-    surprise: float = 0.1  # chance of what it does not expect, before anybody looks (0.02 to 0.2)
-    worth_asking: float = 0.1  # chance that nobody has done anything wrong (0.05 to 0.3)
-    remembered: float = 0.02  # doubt that was overcome is remembered if it was more (0.01 to 0.1)
     agreed: int = 3  # readings that call a scene wrong in any case, whatever is unsure (2 to 4)
     smooth: int = 4  # so many still frames are averaged from the second reading on
+    chances: Chances = field(default_factory=Chances)
 
 
 class Follower:
@@ -83,8 +75,7 @@ class Follower:
         self._last: Scene | None = None  # the last one that was told
         self._wonders = False  # whether there was any doubt in it that had not been told before
         self._begun = False  # whether the game has explained a scene yet
-        # What else could stand on a cell by what was read since it was last seen to change.
-        self._doubted: dict[Cell, dict[str, float]] = {}
+        self._doubts = Doubts(self.settings.chances.remembered)
         self._passing: list[Reading] = []  # of scenes that nobody was told of, since the last one
         self._turn: Turned | None = None  # not told yet
         self._early = False  # whether nothing can be told for a while, whatever is read
@@ -100,8 +91,7 @@ class Follower:
 
     def believe(self, stacks: Stacks) -> None:
         """What stands there by what people know; the next reading begins from it."""
-        for cell in (self._believed or Stacks()).differing(stacks):
-            self._doubted.pop(cell, None)
+        self._doubts.forget((self._believed or Stacks()).differing(stacks))
         self._believed = stacks
         self._where.believe(stacks)
 
@@ -115,7 +105,7 @@ class Follower:
             if self._told is None:
                 self._passing += self._readings
             else:
-                self._doubt(self._readings)
+                self._doubts.note(self._readings)
             self._readings = []
             self._told = None
         if t - moved_at >= self.settings.turned_s:
@@ -204,7 +194,7 @@ class Follower:
 
     def _moved(self, t: float, reading: Reading) -> list[Unit]:
         """The units that have surely come or gone since the last scene, where that is expected."""
-        scene = self._scene(t, reading, frozenset())
+        scene = self._scene(t, reading)
         moved = _between(self._believed or Stacks(), scene.stacks)
         doubtful = any(unit.cell in scene.unsure for unit in moved)
         if reading.covered or doubtful or not self._explains(scene.stacks):
@@ -251,15 +241,6 @@ class Follower:
         odds = self._where.reader.weigh(expected)
         return [stacks for stacks, odd in zip(expected, odds, strict=True) if odd > 1.0]
 
-    def _doubt(self, readings: Sequence[Reading]) -> None:
-        """Remembers what else could have stood there by these readings, be they told or not."""
-        for reading in readings:
-            for cell, choices in reading.unsure.items():
-                known = self._doubted.setdefault(cell, {})
-                for stack, chance in choices.items():
-                    if chance >= self.settings.remembered:
-                        known[stack] = max(known.get(stack, 0.0), chance)
-
     def _uncovered(
         self, images: Mapping[str, ImageBGR], reading: Reading, last: Stacks | None
     ) -> Reading:
@@ -284,7 +265,8 @@ class Follower:
             # What was taken for unchanged belongs to a whole that the game expects.
             known, scene = True, replace(scene, stacks=reading.stacks)
         if not known:
-            inferred = self._inferred(scene.stacks)
+            letters = self._where.reader.letters
+            inferred = self._known().inferred(scene.stacks, letters, self._explains)
             known, scene = inferred is not None, replace(scene, stacks=inferred or scene.stacks)
         if not known and not self._begun and (start := self._fine(scene)) is not None:
             # Before the game nobody has done anything yet that could be wrong.
@@ -377,216 +359,10 @@ class Follower:
                 return stacks
         return None
 
-    def _reconciled(self, scene: Scene) -> Scene:
-        """The scene as the game allows it, where the pictures do not contradict that.
-
-        Something misread is likelier than something forbidden if it is likely enough by itself;
-        where that is open, the scene is doubtful in the cells that it depends on.
-        """
-        if self._believed is None or not self._begun:
-            return scene
-        cfg = self.settings
-        odds = self._fine_odds(scene)
-        if not odds:
-            return self._plainer(scene)
-        surprise = cfg.surprise ** (self._colours_come(scene) + self._goes_on(scene))
-        total = surprise + sum(odds.values())
-        best = max(odds, key=lambda stacks: odds[stacks])
-        if odds[best] / total >= cfg.enough:
-            return replace(scene, stacks=best, unsure={})
-        if 1 - surprise / total < cfg.worth_asking:
-            return self._plainer(scene)
-        unsure = dict(scene.unsure)
-        for stacks, odd in odds.items():
-            for cell in scene.stacks.differing(stacks) if odd >= cfg.remembered * total else ():
-                chances = dict(unsure.get(cell, {scene.stacks.get(cell, ""): 1.0}))
-                other = stacks.get(cell, "")
-                chances[other] = max(chances.get(other, 0.0), odd / total)
-                unsure[cell] = chances
-        return replace(scene, unsure=unsure)
-
-    def _plainer(self, scene: Scene) -> Scene:
-        """A scene that surprises anyway, with doubtful cells as they were if that may well be."""
-        before = self._believed or Stacks()
-        if (stacks := self._piece_on_others(scene)) is not None:
-            left = {c: found for c, found in scene.unsure.items() if stacks.get(c, "") in found}
-            return replace(scene, stacks=stacks, unsure=left)
-        stacks = scene.stacks
-        for cell, choices in scene.unsure.items():
-            now, old = stacks.get(cell, ""), before.get(cell, "")
-            if old in choices and old != now and choices[old] >= ALSO * choices.get(now, 0.0):
-                stacks = stacks.with_stack(cell, old)
-        return scene if stacks == before else replace(scene, stacks=stacks)
-
-    def _piece_on_others(self, scene: Scene) -> Stacks | None:
-        """One piece on top of others that explains the pictures better, if there is any.
-
-        Where all pieces fill several units, the reader looks for them on the board only.
-        """
-        before = self._believed or Stacks()
-        if any(extent.width * extent.depth * extent.height == 1 for extent in self._extents):
-            return None
-        changed = {*before.differing(scene.stacks)}
-        pieces = [*dict.fromkeys(self._laid_on(before, changed))]
-        odds = self._where.reader.weigh(pieces)
-        best = max(zip(odds, pieces, strict=True), key=lambda found: found[0], default=None)
-        return best[1] if best is not None and best[0] > 1.0 else None
-
-    def _laid_on(self, before: Stacks, changed: Collection[Cell]) -> Iterator[Stacks]:
-        """What stood there with one piece more on top of others, mostly where something changed."""
-        reader = self._where.reader
-        lattice = reader.board.lattice
-        for piece, extent in ((p, e) for p in reader.kit for e in p.shape.extents):
-            for corner in lattice.cells():
-                cells = [
-                    Cell(corner.file + f, corner.rank + r)
-                    for f in range(extent.width)
-                    for r in range(extent.depth)
-                ]
-                if 2 * sum(cell in changed for cell in cells) <= len(cells):
-                    continue
-                heights = {before.height(cell) for cell in cells}
-                high = max(heights) + extent.height
-                if len(heights) == 1 and max(heights) > 0 and high <= lattice.levels:
-                    more = piece.letter * extent.height
-                    yield Stacks({**before, **{c: before[c] + more for c in cells}})
-
-    def _colours_come(self, scene: Scene) -> int:
-        """In how many colours something new stands there: hands put down one piece at a time."""
-        before = dict((self._believed or Stacks()).units())
-        new = {letter for unit, letter in scene.stacks.units() if before.get(unit) != letter}
-        return max(1, len(new - {"?"}))
-
-    def _goes_on(self, scene: Scene) -> float:
-        """How much rarer it is, as a power, that what surprises has come besides a whole turn.
-
-        Rarer still if nothing has come besides, and something has only been lost from sight.
-        """
-        before = self._believed or Stacks()
-        rarer = 0.0
-        for stacks in self._expected():
-            besides = scene.stacks.differing(stacks)
-            if stacks == before or {*before.differing(stacks)} & {*besides}:
-                continue
-            lost = all(
-                stacks.get(cell, "").startswith(scene.stacks.get(cell, "")) for cell in besides
-            )
-            rarer = max(rarer, LOST if lost else BESIDES)
-        return rarer
-
-    def _fine_odds(self, scene: Scene) -> dict[Stacks, float]:
-        """Scenes that would surprise nobody, with their odds against what was read."""
-        odds: dict[Stacks, float] = {}
-        ranked = self._doubts_now(scene)
-        tried = 0
-        most = min(MOST_MISREAD, len({cell for _, cell, _ in ranked}))
-        for count in range(1, most + 1):
-            for picked in combinations(ranked, count):
-                cells = {cell: stack for _, cell, stack in picked}
-                if len(cells) < count:
-                    continue
-                tried += 1
-                if tried > MOST_CHOICES:
-                    break
-                stacks = Stacks({**scene.stacks, **cells})
-                if stacks == self._believed or self._explains(stacks):
-                    odds[stacks] = math.prod(odd for odd, _, _ in picked)
-        for stacks in self._alike(scene, frozenset(cell for _, cell, _ in ranked)):
-            odds.setdefault(stacks, 0.0)
-        several = {stacks for stacks in odds if len(scene.stacks.differing(stacks)) > 1}
-        others = [stacks for stacks, odd in odds.items() if not odd or stacks in several]
-        for stacks, weight in zip(others, self._where.reader.weigh(others), strict=True):
-            odds[stacks] = max(odds[stacks], min(weight, 1.0))
-        return odds | self._missed(scene)
-
-    def _missed(self, scene: Scene) -> dict[Stacks, float]:
-        """Scenes with a turn besides that was not seen when it was made, with their odds."""
-        changed = {*(self._believed or Stacks()).differing(scene.stacks)}
-        others = []
-        for stacks in self._expected():
-            own = (self._believed or Stacks()).differing(stacks)
-            if changed.isdisjoint(own):
-                cells = {cell: stacks.get(cell, "") for cell in own}
-                others.append(Stacks({**scene.stacks, **cells}))
-        weights = zip(others, self._where.reader.weigh(others), strict=True)
-        least = self.settings.remembered
-        likely = {stacks: min(odd, 1.0) for stacks, odd in weights if odd >= least}
-        return {stacks: odd for stacks, odd in likely.items() if self._explains(stacks)}
-
-    def _alike(self, scene: Scene, doubtful: frozenset[Cell]) -> Iterator[Stacks]:
-        """Scenes of the game that may have been misread as this one, in several cells at once."""
-        for reading in self._readings[:-1]:
-            stacks = self._scene(scene.t, reading, scene.hidden).stacks
-            if stacks != scene.stacks and self._explains(stacks):
-                yield stacks
-        before = self._believed or Stacks()
-        changed = set(before.differing(scene.stacks))
-        if len(changed) <= MOST_MISREAD:
-            yield before
-        for stacks in self._expected():
-            cells = scene.stacks.differing(stacks)
-            own = set(before.differing(stacks))
-            doubted = 1 < len(cells) <= MOST_MISREAD and not doubtful.isdisjoint(cells)
-            if doubted or len(own & changed) >= OVERLAP * max(len(own | changed), 1):
-                yield stacks
-            elif own.isdisjoint(cells) and len(cells) <= MOST_MISREAD:
-                yield stacks  # the turn is there, and something else besides
-
-    def _doubts_now(self, scene: Scene) -> list[tuple[float, Cell, str]]:
-        """Other stacks by the readings of this scene, with their odds; the likeliest first."""
-        odds: dict[tuple[Cell, str], float] = {}
-        for reading in self._readings:
-            for cell, choices in reading.unsure.items():
-                own = scene.stacks.get(cell, "")
-                if cell in scene.hidden:
-                    continue
-                for stack, chance in self._spelled(choices).items():
-                    if stack != own:
-                        odd = min(chance / max(choices.get(own, 0.0), 0.01), 1.0)
-                        odds[cell, stack] = odds.get((cell, stack), 0.0) + odd
-        count = len(self._readings)
-        found = [(odd / count, cell, stack) for (cell, stack), odd in odds.items()]
-        return sorted(found, reverse=True)
-
-    def _spelled(self, choices: Mapping[str, float]) -> dict[str, float]:
-        """The same choices with every colour for units that nobody can see."""
-        found: dict[str, float] = {}
-        for stack, chance in choices.items():
-            gaps = stack.count("?")
-            if gaps > MOST_WEAK:
-                continue
-            for letters in product(self._where.reader.letters, repeat=gaps):
-                rest = iter(letters)
-                whole = "".join(next(rest) if letter == "?" else letter for letter in stack)
-                found[whole] = found.get(whole, 0.0) + chance
-        return found
-
-    def _inferred(self, stacks: Stacks) -> Stacks | None:
-        """The scene with other colours of new units that hardly anybody sees, if that is fine."""
-        before = self._believed or Stacks()
-        weak: list[Unit] = []
-        for cell in before.differing(stacks):
-            new = stacks.get(cell, "")
-            for k in range(common(before.get(cell, ""), new), len(new) - 1):
-                unit = Unit(cell, k + 1)
-                if not self._well_seen(unit, stacks):
-                    weak.append(unit)
-        if not 0 < len(weak) <= MOST_WEAK:
-            return None
-        found = []
-        for letters in product(self._where.reader.letters, repeat=len(weak)):
-            other = stacks
-            for (cell, level), letter in zip(weak, letters, strict=True):
-                stack = other[cell]
-                other = other.with_stack(cell, stack[: level - 1] + letter + stack[level:])
-            if self._explains(other):
-                found.append(other)
-        return found[0] if len(found) == 1 else None
-
     def _only_one_is_fine(self, scene: Scene) -> bool:
         """Whether doubt is between something usual, well seen, and things nobody would expect."""
         for cell, choices in scene.unsure.items():
-            if max(choices.values()) < self.settings.enough:
+            if max(choices.values()) < self.settings.chances.enough:
                 return False
             for stack, chance in choices.items():
                 other = scene.stacks.with_stack(cell, stack)
@@ -594,85 +370,34 @@ class Follower:
                     return False
         return True
 
-    def _scene(self, t: float, reading: Reading, hands: frozenset[Cell]) -> Scene:
-        """The reading, with what was known where nothing has changed or nobody sees anything."""
-        believed = self._believed
-        hidden = reading.hidden | hands
-        if believed is None:
-            return Scene(t, reading.stacks, reading.unsure, hidden, reading.certainty)
-        stacks, unsure = dict(reading.stacks), dict(reading.unsure)
-        new = [unit for unit, letter in reading.stacks.units() if letter != _at(believed, unit)]
-        for cell in {*reading.stacks.differing(believed), *unsure}:
-            before = believed.get(cell, "")
-            choices = (stacks.get(cell, ""), *unsure.get(cell, ()))
-            if cell in hands or not self._could_change(cell, before, choices, new):
-                stacks[cell], doubt = self._as_told(cell, before, reading, hidden)
-                unsure.pop(cell, None)
-                if doubt:
-                    unsure[cell] = doubt
-                if "?" in stacks[cell]:  # what nobody could see then may be seen now
-                    stacks[cell] = completed(stacks[cell], reading.stacks.get(cell, ""))
-            elif cell in unsure:
-                unsure[cell] = with_history(unsure[cell], before, self._heights)
-                stacks[cell], chance = next(iter(unsure[cell].items()))
-                if chance >= SURE:
-                    del unsure[cell]
-            if stacks.get(cell):
-                stacks[cell] = self._remembered(cell, before, stacks[cell], reading.stacks)
-        return Scene(t, Stacks(stacks), unsure, hidden, reading.certainty)
-
-    def _as_told(
-        self, cell: Cell, before: str, reading: Reading, hidden: Collection[Cell]
-    ) -> tuple[str, Mapping[str, float]]:
-        """What stands on a cell that looks as it did, and what was doubtful and still is."""
-        told = self._last
-        if told is None or completed(told.stacks.get(cell, ""), before) != before:
-            return before, {}  # since then somebody has said what stands there
-        doubt = told.unsure.get(cell, {})
-        now = reading.stacks.get(cell, "")
-        if now in doubt and cell not in reading.unsure and cell not in hidden:
-            return now, {}
-        return before, doubt
-
-    def _remembered(self, cell: Cell, before: str, now: str, stacks: Stacks) -> str:
-        """What was read on a cell, with what is known of units that hardly anybody sees."""
-        now = completed(now, before)
-        before = completed(before, now)
-        now = as_remembered(before, now)
-        for k in hearsay(before, now):
-            if not self._well_seen(Unit(cell, k + 1), stacks):
-                now = now[:k] + before[k] + now[k + 1 :]
-        return now
-
-    def _well_seen(self, unit: Unit, stacks: Stacks) -> bool:
-        return any(seen_share(c.area, stacks, unit) >= WEAK for c in self._where.cameras.values())
-
-    def _could_change(
-        self, cell: Cell, old: str, choices: Sequence[str], new: Sequence[Unit]
-    ) -> bool:
-        """Whether some camera's picture has changed where a cell's pieces may differ."""
-        same = min(common(old, now) for now in choices)
-        high = max(len(old), same + 1, *map(len, choices))
-        others = [unit for unit in new if unit.cell != cell]
-        cameras = self._where.cameras.values()
-        seen = [camera.changed_at(cell, same + 1, high, others) for camera in cameras]
-        known = [share for share in seen if share is not None]
-        return not known or max(known) > 0.1
-
-    def _doubt_the_rest(self, scene: Scene, turns: Sequence[Stacks]) -> None:
-        """Remembers what whole turns have besides this scene, where it may only be out of sight."""
-        whole = [
-            (stacks, cells)
-            for stacks in turns
-            if 0 < len(cells := scene.stacks.differing(stacks)) <= MOST_MISREAD
-            and all(stacks.get(cell, "").startswith(scene.stacks.get(cell, "")) for cell in cells)
+    def _reconciled(self, scene: Scene) -> Scene:
+        """What a scene that surprises may be instead."""
+        if self._believed is None or not self._begun:
+            return scene
+        otherwise = [
+            self._scene(scene.t, reading, scene.hidden).stacks for reading in self._readings[:-1]
         ]
-        odds = self._where.reader.weigh([stacks for stacks, _ in whole])
-        for (stacks, cells), odd in zip(whole, odds, strict=True):
-            if (chance := odd / (1.0 + odd)) >= self.settings.remembered:
-                for cell in cells:
-                    known = self._doubted.setdefault(cell, {})
-                    known[stacks[cell]] = max(known.get(stacks[cell], 0.0), chance)
+        return Surprise(
+            scene,
+            self._believed,
+            self._readings,
+            otherwise,
+            self._expected(),
+            self._explains,
+            self._where.reader,
+            self.settings.chances,
+        ).reconciled()
+
+    def _scene(self, t: float, reading: Reading, hands: frozenset[Cell] = frozenset()) -> Scene:
+        """The reading, completed by what was known before it."""
+        if self._believed is None:
+            hidden = reading.hidden | hands
+            return Scene(t, reading.stacks, reading.unsure, hidden, reading.certainty)
+        return self._known().scene(t, reading, hands)
+
+    def _known(self) -> Known:
+        cameras = [*self._where.cameras.values()]
+        return Known(self._believed or Stacks(), self._last, cameras, self._heights)
 
     def _tell(self, scene: Scene, covered: Collection[Cell] = ()) -> Scene:
         before = self._believed or Stacks()
@@ -680,19 +405,15 @@ class Follower:
         turns = self._expected() if self._begun and scene.stacks != before else ()
         if scene.stacks in turns:
             turns = ()  # nothing is missing
-        scene = replace(scene, doubted={cell: dict(of) for cell, of in self._doubted.items()})
+        scene = replace(scene, doubted=self._doubts.all())
         self._wonders = self._new_doubt(scene)
         self._told = self._last = scene
         self.believe(scene.stacks)
-        self._doubt([*self._passing, *self._readings])
+        self._doubts.note([*self._passing, *self._readings])
         self._passing = []
-        self._doubt_the_rest(scene, turns)
+        self._doubts.note_missing(scene.stacks, turns, self._where.reader)
         self._where.understood(scene.t, moved, covered)
         return scene
-
-
-def _at(stacks: Stacks, unit: Unit) -> str:
-    return stacks.get(unit.cell, "")[unit.level - 1 : unit.level]
 
 
 def _between(before: Stacks, now: Stacks) -> list[Unit]:

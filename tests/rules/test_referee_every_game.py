@@ -92,7 +92,7 @@ def test_illegal_pieces_are_flagged_and_their_removal_is_noticed(name: str) -> N
     for _ in range(40):
         wrong = spoilt(game, position, rng)
         # a piece more may also belong to the open turn, or make two turns of two players
-        if wrong is not None and not referee._innocent(wrong):
+        if wrong is not None and not referee.explains(wrong):
             tried += 1
             told = referee.observe(t + 5, wrong)
             assert flagged(told), (position.stacks.to_json(), wrong.to_json())

@@ -760,7 +760,7 @@ def test_doubt_about_one_cell_is_tried_by_itself(monkeypatch: pytest.MonkeyPatch
         counts.append(count)
         return itertools.combinations(ranked, count)
 
-    monkeypatch.setattr("vision.follow.combinations", tried)
+    monkeypatch.setattr("vision.reconciling.combinations", tried)
     room = Room(Stacks())
     room.wait(0.5)
     room.put(b2="BBB", d4="Y")
