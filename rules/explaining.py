@@ -39,6 +39,7 @@ class Explaining:
     book: Book
     t: float
     passing: Stacks | None  # seen on the way to a whole turn: in disorder, or not finished
+    hand: str | None  # the player who has reached in, if that is known
     revise_s: float  # a piece moved on so soon is the same player's second thought
 
     def innocent(self, stacks: Stacks) -> bool:
@@ -58,7 +59,7 @@ class Explaining:
             following = self._following(opened, stacks)
             if following:
                 return Found(following, fresh=True)
-        if same.fine:
+        if same.fine and not (opened and self._overturned(opened, stacks)):
             return Found((same,), fresh=False)
         if opened and self._made(opened):
             return Found((), fresh=False)  # and is not made anew with what came later
@@ -70,7 +71,7 @@ class Explaining:
         book, opened = self.book, self.book.open
         looks = self._accused(book.belief, stacks)
         stands = opened and still_stands(book.stacks, opened.stacks, stacks)
-        if opened and (stands or self._made(opened)):
+        if opened and (stands or self._made(opened) or self._others(opened)):
             later = self._accused(book.after(opened), stacks)
             if self._another_acts(opened, stacks, later[-1], looks[-1]):
                 return Found(later, fresh=True)
@@ -79,7 +80,9 @@ class Explaining:
     def lifted(self, stacks: Stacks) -> bool:
         """Whether the piece just placed is now in the hand of the next player, who may move it."""
         opened = self.book.open
-        if opened is None or not self._made(opened):
+        if opened is None or not opened.legal or self.hand == opened.seen.turn.player:
+            return False
+        if not (self._made(opened) or self._others(opened)):
             return False
         return look(self.book.game, self.book.after(opened), stacks).fine
 
@@ -97,10 +100,28 @@ class Explaining:
         """Whether a turn is legal and has stood too long for a second thought."""
         return opened.legal and self.t - opened.t >= self.revise_s
 
+    def _others(self, opened: OpenTurn) -> bool:
+        """Whether it is known that somebody else has reached in than whoever made the turn."""
+        return self.hand is not None and self.hand != opened.seen.turn.player
+
+    def _overturned(self, opened: OpenTurn, stacks: Stacks) -> bool:
+        """Whether the next player has undone a finished turn, and not its player himself."""
+        if not opened.legal or opened.seen.owed or stacks == self.book.stacks:
+            return False
+        if still_stands(self.book.stacks, opened.stacks, stacks):
+            return False
+        mover = opened.seen.turn.player
+        before = dict(opened.stacks.units())
+        own = any(letter == mover and before.get(unit) != letter for unit, letter in stacks.units())
+        late = self._made(opened) and self.hand is None and not own
+        return late or self._others(opened)
+
     def _second_thought(self, opened: OpenTurn, stacks: Stacks) -> bool:
         """Whether the open turn is being changed by the player who made it."""
         if not opened.legal or opened.seen.owed:
             return True
+        if self._others(opened):
+            return False
         return not (self._made(opened) or still_stands(self.book.stacks, opened.stacks, stacks))
 
     def _following(self, opened: OpenTurn, stacks: Stacks) -> tuple[Look, ...] | None:
@@ -144,11 +165,15 @@ class Explaining:
         before = dict(opened.stacks.units())
         new = {letter for unit, letter in stacks.units() if before.get(unit) != letter}
         mover, next_one = opened.seen.turn.player, later.turn.player
+        if opened.seen.kind != "owed" and self._others(opened):
+            return True
         if opened.legal:
             moved = not still_stands(self.book.stacks, opened.stacks, stacks)
             his = moved or not self._made(opened)
             return not (his and new == {mover} and next_one != mover)
         if opened.seen.kind == "owed":  # who has not finished his turn goes on with it
+            return False
+        if self.hand == mover:
             return False
         if next_one != mover and new in ({mover}, {next_one}):
             return new == {next_one}

@@ -20,6 +20,7 @@ from rules.game import Game
 from rules.looks import Belief, adopted, filled, look, missing_and_new, unknown
 from rules.patience import Patience
 from rules.record import Record
+from rules.seats import Seats
 from rules.stacks import Stacks
 from rules.turn import Turn
 
@@ -47,6 +48,8 @@ class Referee:
         self._disorder: Waiting | None = None
         self._asked: Stacks | None = None
         self._awaited: Stacks | None = None
+        self._seats = Seats()
+        self._hand: str | None = None  # who has reached in before the scene that stands
 
     @property
     def position(self) -> Any:
@@ -92,19 +95,36 @@ class Referee:
         unsure: Chances | None = None,
         hidden: Iterable[Cell] = (),
         doubted: Chances | None = None,
+        hand_clock: float | None = None,
     ) -> list[Event]:
         """What a scene that stands still means; the same one again is the passing of time.
 
-        `doubted` tells what else could have stood on cells in the scenes before this one.
+        `doubted` tells what else could have stood on cells in the scenes before this one,
+        `hand_clock` from which hour of the table hands have reached in since then.
         """
         seen = filled(stacks, self.believed, hidden)
+        if hand_clock is not None or seen != self._seen:
+            self._hand = None if hand_clock is None else self._whose(hand_clock)
         self._seen = seen
+        opened = self._book.open
+        events = self._observed(t, seen, unsure or {}, doubted or {})
+        now = self._book.open
+        if hand_clock is not None and now is not None and now is not opened:
+            known = now.seen.turn.player
+            if self._hand in (None, known) and (opened is None or now.n <= opened.n + 1):
+                self._seats.note(known, hand_clock)
+        return events
+
+    def _whose(self, hand_clock: float) -> str | None:
+        return self._seats.whose(hand_clock, self.game.players)
+
+    def _observed(self, t: float, seen: Stacks, unsure: Chances, doubted: Chances) -> list[Event]:
         if self.phase in ("setup", "over"):
             return self._begin(t, seen) if self.game.is_start(seen) else []
         if self.phase == "paused" or self._awaited not in (None, seen):
             return []
         self._awaited = None
-        chosen = self._settle_doubt(t, seen, unsure or {})
+        chosen = self._settle_doubt(t, seen, unsure)
         if isinstance(chosen, Event):
             return [chosen]
         if chosen is None:
@@ -115,7 +135,7 @@ class Referee:
             if events:  # else it waits, and whoever is told so would believe what stood before
                 events.insert(0, Event("corrected", t, {"cells": names(seen.differing(chosen))}))
             return [*events, *self.tick(t)]
-        found = self._otherwise(t, chosen, doubted or {})
+        found = self._otherwise(t, chosen, doubted)
         return [*self._play(t, chosen), *self.tick(t)] if found is None else found
 
     def tick(self, t: float) -> list[Event]:
@@ -138,7 +158,8 @@ class Referee:
     def _begin(self, t: float, stacks: Stacks) -> list[Event]:
         belief = (self.game.start_from(stacks),)
         self._book = Book(self.game, belief, self._book.language)
-        self._disorder = self._asked = self._awaited = None
+        self._disorder = self._asked = self._awaited = self._hand = None
+        self._seats = Seats()
         self.phase = "play"
         return [Event("phase", t, {"phase": "play"})]
 
@@ -219,7 +240,7 @@ class Referee:
             passing = self._disorder.stacks
         elif opened is not None and opened.seen.kind == "owed":
             passing = opened.stacks
-        return Explaining(self._book, t, passing, self._patience.revise_s)
+        return Explaining(self._book, t, passing, self._hand, self._patience.revise_s)
 
     def _play(self, t: float, stacks: Stacks) -> list[Event]:
         book, explaining = self._book, self._explaining(t)

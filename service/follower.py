@@ -17,13 +17,17 @@ Needs = Literal["pose", "colours", ""]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One still scene: what stands where, what is in doubt, and what was in scenes before it."""
+    """One still scene: what stands where, what is in doubt, and what was in scenes before it.
+
+    `hand_clock` is the hour from which hands have reached in since the scene before.
+    """
 
     stacks: Stacks
     unsure: Unsure = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
     certainty: float = 1.0
     doubted: Unsure = field(default_factory=dict)
+    hand_clock: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

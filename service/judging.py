@@ -40,7 +40,8 @@ def _told(referee: Referee, one: Input) -> list[Event]:  # noqa: C901, PLR0911  
         case "observed":
             unsure, doubted = _doubt(body, "unsure"), _doubt(body, "doubted")
             hidden = [Cell.parse(name) for name in body.get("hidden", ())]
-            return referee.observe(one.t, Stacks.of(body["stacks"]), unsure, hidden, doubted)
+            stacks, hand_clock = Stacks.of(body["stacks"]), body.get("hand_clock")
+            return referee.observe(one.t, stacks, unsure, hidden, doubted, hand_clock)
         case "tick":
             return referee.tick(one.t)
         case "start":

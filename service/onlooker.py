@@ -44,7 +44,12 @@ class Onlooker:
     def _observed(self, scene: Scene) -> None:
         hidden = tuple(sorted(map(str, scene.hidden)))
         told = Seen(
-            scene.stacks, _odds(scene.unsure), hidden, scene.certainty, _odds(scene.doubted)
+            scene.stacks,
+            _odds(scene.unsure),
+            hidden,
+            scene.certainty,
+            _odds(scene.doubted),
+            scene.hand_clock,
         )
         if self._feed.observed(told):
             self._follower.believe(self._feed.believed())

@@ -59,7 +59,9 @@ class Pipeline:
             return [camera_event(seen, self.language)]
         if isinstance(seen, Turned):
             return [turned_event(seen)]
-        judged = self.referee.observe(seen.t, seen.stacks, seen.unsure, seen.hidden, seen.doubted)
+        judged = self.referee.observe(
+            seen.t, seen.stacks, seen.unsure, seen.hidden, seen.doubted, seen.hand_clock
+        )
         if any(event.event == "corrected" for event in judged):
             self.follower.believe(self.referee.believed)
         elif unknown(seen.stacks):  # the rules may know what nobody could see

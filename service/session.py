@@ -98,9 +98,12 @@ class GameSession:
         }
         if seen.doubted:
             body["doubted"] = {cell: dict(choices) for cell, choices in seen.doubted.items()}
+        if seen.hand_clock is not None:
+            body["hand_clock"] = round(seen.hand_clock, 2)
+        alike = {"certainty": 0, "hand_clock": 0}  # however it was seen
         with self._lock:
             last = self._last_observed()
-            if last is not None and {**last.body, "certainty": 0} == {**body, "certainty": 0}:
+            if last is not None and {**last.body, **alike} == {**body, **alike}:
                 return False
             events = self._put("observed", body)
         return any(event["event"] == "corrected" for event in events)

@@ -160,9 +160,8 @@ class Follower:
             self._readings = []
             return None
         reading = self._read(t, fresh)
-        if hands and (moved := self._moved(t, reading)):
-            # Tall pieces at the rim look like hands, until they are taken out of the change; hands
-            # look like pieces, but hardly like those that the game expects.
+        if hands and (moved := self._moved(t, reading, fresh)):
+            # Tall pieces at the rim look like hands, until they are taken out of the change.
             hands = self._hands(fresh, still_s, moved)
         starts = not self._begun and self._explains(reading.stacks)
         self._hand = rests and bool(hands or (reading.covered and not starts))
@@ -192,12 +191,18 @@ class Follower:
         covered = [camera.under_hand(believed, moved) for camera in fresh.values()]
         return frozenset(cell for cells in covered for cell in cells)
 
-    def _moved(self, t: float, reading: Reading) -> list[Unit]:
-        """The units that have surely come or gone since the last scene, where that is expected."""
+    def _moved(self, t: float, reading: Reading, fresh: Mapping[str, WatchedCamera]) -> list[Unit]:
+        """The units that have surely come or gone since the last scene.
+
+        Hands look like pieces, too, but hardly like those that the game expects; and with an arm
+        they reach where no piece could be.
+        """
         scene = self._scene(t, reading)
         moved = _between(self._believed or Stacks(), scene.stacks)
         doubtful = any(unit.cell in scene.unsure for unit in moved)
-        if reading.covered or doubtful or not self._explains(scene.stacks):
+        if reading.covered or doubtful:
+            return []
+        if not self._explains(scene.stacks) and any(camera.arm() for camera in fresh.values()):
             return []
         return moved
 
@@ -405,7 +410,7 @@ class Follower:
         turns = self._expected() if self._begun and scene.stacks != before else ()
         if scene.stacks in turns:
             turns = ()  # nothing is missing
-        scene = replace(scene, doubted=self._doubts.all())
+        scene = replace(scene, doubted=self._doubts.all(), hand_clock=self._where.hand_clock())
         self._wonders = self._new_doubt(scene)
         self._told = self._last = scene
         self.believe(scene.stacks)

@@ -31,7 +31,8 @@ class Scene:
     """What stands on the table while everything is still.
 
     `doubted` tells what else could have stood on cells by what was read of them lately, whatever
-    was believed in the end.
+    was believed in the end; `hand_clock` from which hour hands have reached in since the scene
+    before, if from one side.
     """
 
     t: float
@@ -40,6 +41,7 @@ class Scene:
     hidden: frozenset[Cell] = frozenset()
     certainty: float = 1.0
     doubted: Mapping[Cell, Mapping[str, float]] = field(default_factory=dict)
+    hand_clock: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from vision.hands import Changed, Hands
 from vision.health import Health
 from vision.place import Anchor, Sighting
 from vision.play_area import Mask, PlayArea
+from vision.reaching import Brim, Direction
 from vision.sight import in_sight
 from vision.stillness import Stillness
 
@@ -49,6 +50,8 @@ class WatchedCamera:
         self._hands = Hands(self.area)
         self._play = self.area.reach(Stacks(), above=3)
         self._pieces = self.area.reach(Stacks(), above=board.lattice.levels)
+        self._flat = self.area.play(Stacks())
+        self._brim: Brim | None = None
         lowest = [np.count_nonzero(self.area.units(c, 1, 1)) for c in board.lattice.cells()]
         self._outline_px = max(float(np.median(lowest)), 1.0)
         self._frames: deque[Frame] = deque(maxlen=_KEPT)
@@ -169,6 +172,15 @@ class WatchedCamera:
         if reaching is None:
             return 0.0
         return np.count_nonzero(reaching & self._pieces) / self._outline_px
+
+    def hand_direction(self) -> Direction | None:
+        """Which way a hand in the newest picture comes from, along the table."""
+        changed = self._change()
+        if changed is None or (hand := self._hands.hand(changed, self._flat)) is None:
+            return None
+        if self._brim is None:
+            self._brim = Brim(self.area)
+        return self._brim.direction(hand & changed.solid)
 
     def arm(self) -> bool:
         """Whether something reaches in that lies where no piece on the board could be seen."""

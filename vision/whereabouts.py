@@ -18,6 +18,7 @@ from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
 from vision.likelihood import CameraEye
 from vision.place import Anchor, Sighting
+from vision.reaching import Direction, hand_clock, turned
 from vision.reader import Reader
 from vision.seen import CameraNote, Turned
 from vision.turning import Pose, Turning, turned_colours, turned_picture
@@ -41,6 +42,7 @@ class WhereSettings:
     suspect_s: float = 2.5  # of a view in which nothing is where it was, before it is told (2 to 5)
     strange_s: float = 0.5  # the same for one that has not shown its table yet (0.3 to 1)
     track_s: float = 0.1  # a board that is being turned is looked at so often (0.06 to 0.15)
+    hand_s: float = 0.1  # the same for which side a moving hand comes from (0.06 to 0.2)
     resized_s: float = 5.0  # the right size for so long, and another one is told again (2 to 10)
     stale_s: float = 0.7  # a camera whose newest frame is older is left out (0.3 to 2)
 
@@ -75,6 +77,8 @@ class Whereabouts:
         self._stopped: deque[dict[str, float]] = deque(maxlen=LAGS)
         self._placed_at = -np.inf
         self._tracked_at = -np.inf
+        self._hands: list[Direction] = []  # where hands came from since the last scene
+        self._hands_at = -np.inf
         self._lies = True
 
     def take(self, t: float, frames: Mapping[str, Frame]) -> Iterator[CameraNote]:
@@ -94,8 +98,9 @@ class Whereabouts:
                 self.moved_at = self._moving[name] = t
                 self._lies = False
         yield from self._health(t)
-        if self._turning is not None and t == self.moved_at:
+        if t == self.moved_at:
             self._track(t)
+            self._note_hands(t)
 
     def lags(self) -> dict[str, float]:
         """How many seconds later than the earliest camera each one shows things, where known."""
@@ -128,12 +133,28 @@ class Whereabouts:
 
         `moved` are the pieces that came or went since the last ones.
         """
+        self._hands = []
         for name, camera in self.cameras.items():
             camera.understood(moved, covered)
             if camera.health.good and name not in self._off and name not in self._suspected:
                 camera.stands()
         if self._turning is not None:
             self._turning.remember(self._newest(t), self._stacks)
+
+    def hand_clock(self) -> float | None:
+        """From which hour hands have reached in since the last scene, if from one side."""
+        return hand_clock(self._hands)
+
+    def _note_hands(self, t: float) -> None:
+        """Where hands come from by the newest pictures; a few of a movement are enough."""
+        if t - self._hands_at < self.settings.hand_s:
+            return
+        self._hands_at = t
+        degrees = self._turning.pose.degrees if self._turning is not None else 0.0
+        for camera in self.fresh(t).values():
+            direction = camera.hand_direction()
+            if direction is not None:
+                self._hands.append(turned(direction, degrees))
 
     def fresh(self, t: float) -> dict[str, WatchedCamera]:
         """The cameras that can be trusted now."""

@@ -382,6 +382,17 @@ class TestCorrecting:
         assert told == [["f6"]]
         assert reopened().state.confirmed == {"d4": "B", "f6": "Y", "f7": "B"}
 
+    def test_the_side_of_a_hand_is_kept_in_the_log(
+        self, session: GameSession, store: Store
+    ) -> None:
+        """The same scene seen with another hand tells nothing new."""
+        see(session)
+        session.observed(Seen(Stacks.of({"d4": "B"}), hand_clock=6.0))
+        session.observed(Seen(Stacks.of({"d4": "B"}), hand_clock=11.0))
+
+        inputs = [entry.body for entry in store.entries("s") if entry.kind == "input"]
+        assert [body.get("hand_clock") for body in inputs] == [None, 6.0]
+
     def test_corrected_cells_are_in_doubt_no_more(self) -> None:
         """What the players have said is not found back to something else."""
         doubt = {"d4": {"B": 0.6, "": 0.4}, "e5": {"": 0.8, "Y": 0.2}}

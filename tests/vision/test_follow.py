@@ -110,6 +110,7 @@ class Room:
         self.t = 0.0
         self.stacks = Stacks()
         self.hand: float | None = None  # how far a hand reaches in, from 0 to 1
+        self.quarters = 0  # around the table from the front, clockwise, to where the hand comes in
         self.person: float | None = None
         self.light = 1.0
         self.shadow = False
@@ -146,7 +147,11 @@ class Room:
                 )
                 image[own > 0] = PAINT[letter]
         if self.hand is not None:
-            _plate(image, seen, 20, -400, 55, -400 + self.hand * 460, SKIN, 30.0)
+            far = -400 + self.hand * 460
+            front, left = (20.0, -400.0, 55.0, far), (-400.0, 33.0, far, 68.0)
+            back, right = (33.0, 88 - far, 68.0, 488.0), (88 - far, 20.0, 488.0, 55.0)
+            x0, y0, x1, y1 = (front, left, back, right)[self.quarters]
+            _plate(image, seen, x0, y0, x1, y1, SKIN, 30.0)
         if self.sleeve:
             _plate(image, seen, 45, -400, 75, 20, (64, 67, 71), 30.0)
             _plate(image, seen, 45, 20, 75, 60, (98, 126, 144), 30.0)
@@ -661,6 +666,43 @@ def test_a_tall_piece_at_the_rim_is_no_hand_whatever_is_doubtful_elsewhere(
     room.reader.unsure = {Cell.parse("a1"): {"": 0.8, "Y": 0.2}}
 
     assert scenes(room.wait(0.3)) == [{"d4": "B"}]
+
+
+@pytest.mark.parametrize(
+    ("arm", "told"), [(False, [{"d4": "B"}]), (True, [])], ids=["pieces-only", "an-arm"]
+)
+def test_a_surprise_at_the_rim_is_no_hand_where_pieces_explain_all(
+    monkeypatch: pytest.MonkeyPatch, arm: bool, told: list[dict[str, str]]
+) -> None:
+    """A breach is told at once though it looks like a hand, unless an arm lies where none fits."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    _hand_over(monkeypatch, but_for_pieces=True)
+    monkeypatch.setattr(WatchedCamera, "arm", lambda _: arm)
+    room.put(d4="B")
+
+    assert scenes(room.wait(0.6)) == told
+
+
+@pytest.mark.parametrize(
+    ("quarters", "hour"), [(0, 6.0), (1, 9.0), (2, 0.0), (3, 3.0)], ids=["6", "9", "12", "3"]
+)
+def test_hands_are_told_by_the_side_they_come_from(quarters: int, hour: float) -> None:
+    """A hand that has put something down came from there; without a hand there is no side."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}), Stacks.of({"b2": "BB"}))
+    room.wait(1.0)
+    room.quarters = quarters
+    for room.hand in (0.6, 0.8, 0.9, 1.0, 0.9, 0.7):
+        room.wait(0.14)
+    room.put(b2="B")
+    room.hand = None
+    first = [seen for seen in room.wait(0.5) if isinstance(seen, Scene)]
+    room.put(b2="BB")
+    second = [seen for seen in room.wait(0.5) if isinstance(seen, Scene)]
+
+    assert first[-1].hand_clock is not None
+    assert abs((first[-1].hand_clock - hour + 6) % 12 - 6) < 1.0
+    assert second[-1].hand_clock is None
 
 
 def test_nothing_is_read_again_while_a_hand_rests(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,48 @@
+"""Seats: from which side of the table each player reaches in, learned turn by turn.
+
+Where the pieces do not show who moved them, the arm does, if everybody sits at another side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+FEWEST = 2  # turns of a player before his side counts (2 to 4)
+ONE_SIDE = 0.7  # how much of a player's directions must be common, or he has no side (0.5 to 0.9)
+CLEARER_H = 1.5  # hours by which a hand must be nearer to one player than to all others (1 to 2)
+
+
+class Seats:
+    """The hours, as on a clock that lies on the table, from which players have reached in."""
+
+    def __init__(self) -> None:
+        self._hours: dict[str, list[float]] = {}
+
+    def note(self, player: str, hour: float) -> None:
+        """The player of a turn, and from where it was made."""
+        self._hours.setdefault(player, []).append(hour)
+
+    def whose(self, hour: float, players: Sequence[str]) -> str | None:
+        """The player whose hand came from there; None where that could be several of them."""
+        off: list[tuple[float, str]] = []
+        for player in players:
+            side = self._side(player)
+            if side is None:
+                return None
+            off.append((abs((hour - side + 6.0) % 12.0 - 6.0), player))
+        off.sort()
+        if len(off) < 2 or off[1][0] - off[0][0] < CLEARER_H:
+            return None
+        return off[0][1]
+
+    def _side(self, player: str) -> float | None:
+        """The middle of the hours from which a player has reached in, if they have one."""
+        angles = [math.radians(30.0 * hour) for hour in self._hours.get(player, ())]
+        if len(angles) < FEWEST:
+            return None
+        x = sum(map(math.sin, angles)) / len(angles)
+        y = sum(map(math.cos, angles)) / len(angles)
+        if math.hypot(x, y) < ONE_SIDE:
+            return None
+        return math.degrees(math.atan2(x, y)) / 30.0 % 12.0

@@ -1,0 +1,135 @@
+"""Whose hand it was: players are told apart by the side from which they reach in."""
+
+import pytest
+
+from rules.events import Event
+from rules.referee import Referee
+from rules.registry import find_game
+from rules.seats import Seats
+from rules.stacks import Stacks
+from tests.rules.test_referee import short
+
+FRONT, BACK = 6.2, 11.8
+
+
+def learned(**hours: tuple[float, ...]) -> Seats:
+    """Seats that know these players by these turns."""
+    seats = Seats()
+    for player, reached in hours.items():
+        for hour in reached:
+            seats.note(player, hour)
+    return seats
+
+
+def test_a_player_is_known_by_his_side() -> None:
+    """Two turns each are enough; the hour goes round."""
+    seats = learned(A=(5.5, 6.5), B=(11.5, 0.5))
+
+    assert [seats.whose(hour, "AB") for hour in (4.5, 7.0, 10.8, 1.0)] == ["A", "A", "B", "B"]
+
+
+@pytest.mark.parametrize(
+    ("seats", "hour"),
+    [
+        (learned(A=(6.0, 6.0), B=(12.0,)), 6.0),
+        (learned(A=(5.5, 6.5), B=(5.0, 6.0)), 6.0),
+        (learned(A=(6.0, 6.0), B=(12.0, 12.0)), 8.6),
+        (learned(A=(6.0, 6.0), B=(12.0, 3.0, 6.0, 9.0)), 6.0),
+    ],
+    ids=["only-one-turn", "side-by-side", "in-between", "from-everywhere"],
+)
+def test_nobody_is_named_where_it_could_be_several(seats: Seats, hour: float) -> None:
+    """Too few turns, one side for both, a hand in between, a player without a side."""
+    assert seats.whose(hour, "AB") is None
+
+
+class CubeTable:
+    """CUBE, where anybody may move any cube, after two turns of each player."""
+
+    def __init__(self, *, hands: bool = True) -> None:
+        self.hands = hands
+        self.referee = Referee(find_game("cube").set_up())
+        self.stacks = self.referee.game.start().stacks
+        self.t = 0.0
+        self.referee.observe(0.0, self.stacks)
+        for hour, cell, letter in (
+            (FRONT, "b2", "R"), (BACK, "b3", "Y"), (FRONT, "c2", "G"), (BACK, "c3", "B"),
+        ):  # fmt: skip
+            self.see(4.0, hour, **{cell: letter})
+
+    def see(self, seconds: float, hour: float, **cells: str) -> list[str]:
+        """What is told when some cells look like that, and a hand has come from this hour."""
+        self.t += seconds
+        self.stacks = Stacks.of({**self.stacks.to_json(), **cells})
+        hand_clock = hour if self.hands else None
+        found: list[Event] = self.referee.observe(self.t, self.stacks, hand_clock=hand_clock)
+        return [short(event) for event in found]
+
+
+def test_a_cube_just_placed_is_lifted_by_the_next_player() -> None:
+    """Two seconds after it was placed, but by the other hand: that is no second thought."""
+    table = CubeTable()
+    table.see(4.0, FRONT, b1="R")
+
+    told = table.see(2.0, BACK, b1="")
+    told += table.see(1.5, BACK, d2="R")
+
+    assert told[0] == "5 1 +b1R legal final"
+    assert told[-1] == "6 2 -b1 +d2R legal open"
+
+
+def test_a_cube_just_placed_is_moved_on_by_its_player() -> None:
+    """By his own hand it is a second thought, and so it is where no hand was seen."""
+    for hands in (True, False):
+        table = CubeTable(hands=hands)
+        table.see(4.0, FRONT, b1="R")
+
+        assert table.see(2.0, FRONT, b1="") == ["taken-back 5"]
+        assert table.see(1.5, FRONT, d2="R") == ["5 1 +d2R legal open"]
+
+
+def test_two_players_breaches_in_a_row_are_two() -> None:
+    """Each exchanges a cube for another one: the second has let the first one's turn stand."""
+    table = CubeTable()
+    told = table.see(4.0, FRONT, b2="", b4="Y")
+    assert told[-1] == "5 1 -b2 +b4Y malformed open"
+
+    assert table.see(2.0, BACK, b3="", d2="G") == [
+        "5 1 -b2 +b4Y malformed final",
+        "kept 5",
+        "6 2 -b3 +d2G malformed open",
+    ]
+
+
+def test_who_adds_to_his_own_breach_has_made_one() -> None:
+    """The same two exchanges by one hand are one illegal turn."""
+    table = CubeTable()
+    table.see(4.0, FRONT, b2="", b4="Y")
+
+    (told,) = table.see(2.0, FRONT, b3="", d2="G")
+    assert told.startswith("5 1 ")
+
+
+def test_a_piece_is_only_owed_while_its_player_has_it_in_hand() -> None:
+    """One player has taken a cube off, and the other lifts the next one: the first kept his."""
+    table = CubeTable()
+    assert table.see(4.0, FRONT, b2="")[-1] == "5 owed {'b2': 1}"
+
+    assert table.see(2.0, BACK, b3="") == [
+        "5 1 -b2 malformed final",
+        "kept 5",
+        "6 owed {'b3': 1}",
+    ]
+
+
+@pytest.mark.parametrize("hands", [True, False], ids=["another-hand", "long-after"])
+def test_a_finished_turn_that_is_made_otherwise_is_the_next_players_breach(hands: bool) -> None:
+    """The cube that was moved last may not be moved on; from before, it would have been legal."""
+    table = CubeTable(hands=hands)
+    table.see(4.0, FRONT, b2="", b1="R")
+
+    told = table.see(5.0, BACK, b1="", d2="R")
+
+    assert told[0] == "5 1 -b2 +b1R legal final"
+    assert told[1].startswith("6 2 -b1 +d2R")
+    assert "legal" not in told[1]
