@@ -27,6 +27,8 @@ _QUARTERS = (0.0, 90.0, 180.0, 270.0)  # of a square, which look alike by its ou
 _BETTER = 0.15  # so much better, and a moving board has moved on
 _STAYED = 0.1  # a board whose pose is worth nearly as much as before has not been turned
 _SURE = 0.6  # so much better, and it was turned
+_CLEAR = 0.5  # of what the pose before was worth, or nothing is clear (0.3 to 0.7)
+_DARK = 4.0  # grey levels; below, a camera tells noise
 _MM_PX = 2.5  # of the flat pictures
 _REACH_MM = 60.0  # how far players shift a board at most
 _BANDS_MM = (3.5, 8.0, 13.0)  # how far from the outline its two sides are compared
@@ -105,6 +107,7 @@ class Turning:
         self._samples: NDArray[np.float64] = np.zeros((0, 2))
         self._levels: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._known: dict[str, tuple[F32, F32]] = {}
+        self._grounds: dict[str, F32] = {}  # the tables with the boards, as they looked then
         self._worth = 0.0
         self._parted = 0.0
         self.pose = Pose()
@@ -115,6 +118,7 @@ class Turning:
         self._samples, self._levels = _samples(self._board, stacks)
         self._known = {}
         for name, image in images.items():
+            self._grounds[name] = self._flat[name].at(image, 0)
             look = self._look(name, image)
             here = np.array([self._key(self.pose)])
             sides = [
@@ -162,7 +166,7 @@ class Turning:
         start = self._key(self.pose)
         found = self._best(looks, start, _STEPS)
         here, there = self._scores(looks, np.array([start, found]))
-        if there < here + _SURE:
+        if there < max(here + _SURE, _CLEAR * self._worth):
             return None
         degrees = (found[0] + 180.0) % 360.0 - 180.0
         return Pose(float(degrees), float(found[1]), float(found[2]))
@@ -200,6 +204,11 @@ class Turning:
         nothing = np.zeros((0, 3), dtype=np.float32)
         colours, parting = self._known.get(name, (nothing, nothing))
         flats = {level: flat.at(image, level) for level in levels}
+        if name in self._grounds:
+            # Exposure and white balance change all colours alike, on felts of the table's as well.
+            ratio = (flats[0] + _DARK) / (self._grounds[name] + _DARK)
+            gain = np.median(ratio[::_COARSE, ::_COARSE].reshape(-1, 3), axis=0)
+            flats = {level: seen / gain for level, seen in flats.items()}
         return Look(flat.origin, flats, colours, parting)
 
     def _placed(self, points: NDArray[np.float64], poses: NDArray[np.float64]) -> F32:

@@ -9,6 +9,7 @@ import pytest
 from calibration.colour import FACES, CameraColours, light_terms
 from rules.events import Event
 from rules.registry import find_game
+from rules.stacks import Stacks
 from service.pipeline import Pipeline
 from service.virtual_follower import virtual_reader
 from tests.service.virtual_tables import virtual_table
@@ -88,6 +89,18 @@ def test_a_large_piece_on_a_small_felt_is_no_turning(monkeypatch: pytest.MonkeyP
 
     assert list(moves(told)) == [("+c1~c2L", True)]
     assert looked == []
+
+
+def test_a_felt_of_the_tables_colour_lies_still_when_the_exposure_changes() -> None:
+    """A hand in the picture makes all of it darker by more than felt and table differ."""
+    table = virtual_table("game = turris\nplayers = L D\n\n@ scene seed=7101\n")
+    turning = Turning(table.scene.kind.board, table.scene.cameras)
+    empty = table.studio.empty()
+    turning.remember(empty, Stacks())
+    darker = {name: np.asarray(image * 0.8, dtype=np.uint8) for name, image in empty.items()}
+
+    assert turning.lies(darker)
+    assert turning.fit(darker) is None
 
 
 @pytest.mark.slow
