@@ -75,7 +75,9 @@ def compare(name: str, truth: Iterable[Event], told: Iterable[Event], late_s: fl
     found.illegal = len(real) - found.legal
     found.asked = sum(event.event == "ask" for event in events)
     flags = _flags(events)
-    theirs = [_flagged(flag, real) for flag in flags]
+    # What is wrong is told as soon as it is, however long the rest of that turn takes.
+    became = {other.n: turn for turn, other in pairs if not turn.legal}
+    theirs = [became.get(flag.n) or _flagged(flag, real) for flag in flags]
     found.flagged = len({turn.n for turn in theirs if turn is not None})
     flags = [flag for flag, turn in zip(flags, theirs, strict=True) if turn is None]
     found.false_flags = len(flags)

@@ -72,3 +72,15 @@ def test_an_open_turn_counts_as_it_was_told_last() -> None:
     ]
 
     assert compare("x", TRUTH, told, late_s=0).whole == 1
+
+
+def test_what_is_wrong_may_be_told_before_the_turn_is_whole() -> None:
+    """The first cube of an illegal turn is wrong already, however long the others take."""
+    truth = [TRUTH[0], turn(9, 2, "Y", legal=False, a1="B", c3="Y", c4="Y")]
+    early = turn(5, 2, "Y", legal=False, a1="B", c3="Y")
+
+    found = compare("x", truth, [truth[0], early, truth[1]], late_s=0)
+    other = compare("x", truth, [truth[0], early, Event("taken-back", 7, {"n": 2})], late_s=0)
+
+    assert (found.flagged, found.false_flags) == (1, 0)
+    assert (other.flagged, other.false_flags) == (0, 1)
