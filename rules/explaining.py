@@ -118,8 +118,8 @@ class Explaining:
 
     def _second_thought(self, opened: OpenTurn, stacks: Stacks) -> bool:
         """Whether the open turn is being changed by the player who made it."""
-        if not opened.legal or opened.seen.owed:
-            return True
+        if opened.seen.kind != "legal" or opened.seen.owed:
+            return not (opened.seen.kind == "illegal" and self._others(opened))
         if self._others(opened):
             return False
         return not (self._made(opened) or still_stands(self.book.stacks, opened.stacks, stacks))

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Patience:
     """Seconds and counts before the referee speaks up."""
 
-    missing_s: float = 2.0  # a piece taken off and nothing added: perhaps only nudged (2 to 10)
+    missing_s: float = 1.0  # a piece taken off and nothing added: perhaps only nudged (1 to 10)
+    lifted_s: float = 2.0  # a piece that is gone besides a legal turn: by the next player (2 to 10)
     revise_s: float = 3.0  # a piece moved on so soon is the same player's second thought (1 to 5)
     bonus_s: float = 20.0  # a last bonus that nobody uses is declined (10 to 60)
     knocked: int = 3  # so many units gone at once are an accident, not a turn

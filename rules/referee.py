@@ -7,6 +7,7 @@ table in disorder, on which it keeps silent until the position stands again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,14 +16,16 @@ from rules.cells import Cell
 from rules.doubt import Chances, differing, innocent_instead, likely, mended, question, whole
 from rules.errors import RulesError
 from rules.events import Event, names
-from rules.explaining import Explaining
+from rules.explaining import Explaining, Found
 from rules.game import Game
 from rules.looks import Belief, adopted, filled, look, missing_and_new, unknown
 from rules.patience import Patience
 from rules.record import Record
-from rules.seats import Seats
+from rules.seats import Seats, across
 from rules.stacks import Stacks
 from rules.turn import Turn
+
+SOMEBODY_ELSE = ""  # none of the players by name, but not the one who has made the open turn
 
 
 class Waiting(NamedTuple):
@@ -50,6 +53,7 @@ class Referee:
         self._awaited: Stacks | None = None
         self._seats = Seats()
         self._hand: str | None = None  # who has reached in before the scene that stands
+        self._made_from: float | None = None  # the hour from which the open turn was made
 
     @property
     def position(self) -> Any:
@@ -103,20 +107,31 @@ class Referee:
         `hand_clock` from which hour of the table hands have reached in since then.
         """
         seen = filled(stacks, self.believed, hidden)
-        if hand_clock is not None or seen != self._seen:
+        if seen != self._seen:  # a hand that has changed nothing tells nothing
             self._hand = None if hand_clock is None else self._whose(hand_clock)
         self._seen = seen
         opened = self._book.open
         events = self._observed(t, seen, unsure or {}, doubted or {})
         now = self._book.open
-        if hand_clock is not None and now is not None and now is not opened:
+        if now is not None and now is not opened:
+            self._made_from = hand_clock
             known = now.seen.turn.player
-            if self._hand in (None, known) and (opened is None or now.n <= opened.n + 1):
+            certain = self._hand in (None, known) and (opened is None or now.n <= opened.n + 1)
+            if hand_clock is not None and certain:
                 self._seats.note(known, hand_clock)
         return events
 
     def _whose(self, hand_clock: float) -> str | None:
-        return self._seats.whose(hand_clock, self.game.players)
+        """Whose hand has come from there; at least another's than that of the open turn."""
+        known = self._seats.whose(hand_clock, self.game.players)
+        opened = self._book.open
+        if known is not None or opened is None or self._made_from is None:
+            return known
+        if not across(hand_clock, self._made_from):
+            return None
+        mover = opened.seen.turn.player
+        others = [player for player in self.game.players if player != mover]
+        return others[0] if len(others) == 1 else SOMEBODY_ELSE
 
     def _observed(self, t: float, seen: Stacks, unsure: Chances, doubted: Chances) -> list[Event]:
         if self.phase in ("setup", "over"):
@@ -143,12 +158,10 @@ class Referee:
         if self.phase != "play":
             return []
         waiting = self._disorder
-        if waiting and t - waiting.since >= self._patience.missing_s:
-            missing, new = missing_and_new(self.believed, waiting.stacks)
-            if waiting.begun and waiting.stacks == self._seen:
+        if waiting and waiting.stacks == self._seen and t - waiting.since >= self._mends(waiting):
+            if waiting.begun:
                 return self._taken_along(t, waiting)
-            if waiting.stacks == self._seen and missing < self._patience.knocked and not new:
-                return self._illegal(t, waiting.stacks)
+            return self._illegal(t, waiting.stacks)
         opened = self._book.open
         if opened and opened.legal and t - opened.t >= self._patience.bonus_s:
             bonus = any(owed.what == "bonus" for owed in opened.seen.owed)
@@ -158,7 +171,7 @@ class Referee:
     def _begin(self, t: float, stacks: Stacks) -> list[Event]:
         belief = (self.game.start_from(stacks),)
         self._book = Book(self.game, belief, self._book.language)
-        self._disorder = self._asked = self._awaited = self._hand = None
+        self._disorder = self._asked = self._awaited = self._hand = self._made_from = None
         self._seats = Seats()
         self.phase = "play"
         return [Event("phase", t, {"phase": "play"})]
@@ -249,9 +262,7 @@ class Referee:
             return book.take_back(t) if stacks == self.confirmed else []
         found = explaining.fine(stacks)
         if found.goes_on:
-            if self._disorder is None or self._disorder.stacks != stacks:
-                self._disorder = Waiting(stacks, t, begun=True, fresh=found.fresh)
-            return []
+            return self._gone_on(t, stacks, found)
         if not found.looks:
             if events := self._book.take_back_to(t, stacks):
                 self._disorder = self._asked = None
@@ -282,6 +293,15 @@ class Referee:
         events = self._taken_along(t, waiting)
         events += self._book.close(t)
         return [*events, *self._play(t, stacks)]
+
+    def _gone_on(self, t: float, stacks: Stacks, found: Found) -> list[Event]:
+        """What follows where a piece is gone besides a legal turn: who has taken it will show."""
+        waiting = Waiting(stacks, t, begun=True, fresh=found.fresh)
+        if self._hand == found.looks[0].turn.player:
+            return self._taken_along(t, waiting)  # no other hand was there
+        if self._disorder is None or self._disorder.stacks != stacks:
+            self._disorder = waiting
+        return []
 
     def _taken_along(self, t: float, waiting: Waiting) -> list[Event]:
         """The turn that waited as one illegal turn, with all that is gone."""
@@ -317,6 +337,14 @@ class Referee:
         if self._disorder is None or self._disorder.stacks != stacks:
             self._disorder = Waiting(stacks, t)
         return True
+
+    def _mends(self, waiting: Waiting) -> float:
+        """For how many seconds what waits may still be mended or go on; accidents for ever."""
+        missing, new = missing_and_new(self.believed, waiting.stacks)
+        if not waiting.begun and not new and missing < self._patience.knocked:
+            return self._patience.missing_s
+        # Who has put down most of what is gone has meant it.
+        return self._patience.lifted_s if waiting.begun or 2 * new > missing else math.inf
 
     def _end(self, t: float) -> list[Event]:
         """The last turn is final, and if that ends the game, the game is over."""

@@ -11,6 +11,17 @@ from collections.abc import Sequence
 FEWEST = 2  # turns of a player before his side counts (2 to 4)
 ONE_SIDE = 0.7  # how much of a player's directions must be common, or he has no side (0.5 to 0.9)
 CLEARER_H = 1.5  # hours by which a hand must be nearer to one player than to all others (1 to 2)
+ACROSS_H = 4.0  # hands that come from so far apart are two players' (4 to 6)
+
+
+def apart(one: float, other: float) -> float:
+    """How many hours lie between two, the shorter way round."""
+    return abs((one - other + 6.0) % 12.0 - 6.0)
+
+
+def across(one: float, other: float) -> bool:
+    """Whether nobody reaches in from both of these hours."""
+    return apart(one, other) >= ACROSS_H
 
 
 class Seats:
@@ -30,7 +41,7 @@ class Seats:
             side = self._side(player)
             if side is None:
                 return None
-            off.append((abs((hour - side + 6.0) % 12.0 - 6.0), player))
+            off.append((apart(hour, side), player))
         off.sort()
         if len(off) < 2 or off[1][0] - off[0][0] < CLEARER_H:
             return None

@@ -232,6 +232,30 @@ def test_a_cube_that_stays_away_is_told() -> None:
     assert table.see(d4="B", d5="Y") == ["taken-back 3"]
 
 
+def test_a_cube_that_may_not_be_taken_is_told_after_a_second() -> None:
+    """Nobody has to touch the table again; what was only nudged is back by then."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d5="Y")
+
+    assert table.referee.tick(table.t + 0.9) == []
+    assert [short(e) for e in table.referee.tick(table.t + 1.1)][-1].endswith("-d4 cube-moved open")
+
+
+def test_who_puts_down_most_of_what_he_took_has_meant_it() -> None:
+    """Three cubes gone and two of them elsewhere is no accident, if it stays like that."""
+    table = Table()
+    stacks = {"d4": "B", "d5": "YB", "c5": "B", "e5": "Y"}
+    table.referee.observe(1.0, Stacks.of(stacks))
+    table.referee.start(1.0)
+    table.t = 1.0
+
+    assert table.see(c5="B", e5="Y", a1="B", a3="Y") == []
+    (told,) = table.referee.tick(table.t + 2.1)
+    assert not told.data["legal"]
+
+
 def test_a_knocked_over_structure_is_restored_in_silence() -> None:
     """Many cubes missing are an accident; nothing is judged until the position stands again."""
     table = Table()

@@ -5,7 +5,7 @@ import pytest
 from rules.events import Event
 from rules.referee import Referee
 from rules.registry import find_game
-from rules.seats import Seats
+from rules.seats import Seats, across
 from rules.stacks import Stacks
 from tests.rules.test_referee import short
 
@@ -41,6 +41,13 @@ def test_a_player_is_known_by_his_side() -> None:
 def test_nobody_is_named_where_it_could_be_several(seats: Seats, hour: float) -> None:
     """Too few turns, one side for both, a hand in between, a player without a side."""
     assert seats.whose(hour, "AB") is None
+
+
+def test_hands_from_opposite_sides_are_two_players() -> None:
+    """Nobody reaches around the board; one arm comes from within a quarter of it."""
+    assert across(6.0, 11.0)
+    assert across(0.5, 7.5)
+    assert not across(11.0, 1.5)
 
 
 class CubeTable:
@@ -133,3 +140,44 @@ def test_a_finished_turn_that_is_made_otherwise_is_the_next_players_breach(hands
     assert told[0] == "5 1 -b2 +b1R legal final"
     assert told[1].startswith("6 2 -b1 +d2R")
     assert "legal" not in told[1]
+
+
+def test_who_moves_an_illegal_cube_on_has_kept_it() -> None:
+    """The other hand takes the very cube that came down wrongly: that is the next turn."""
+    table = CubeTable()
+    told = table.see(4.0, FRONT, b2="", b4="Y")
+    assert told[-1] == "5 1 -b2 +b4Y malformed open"
+
+    told = table.see(2.0, BACK, b4="")
+    told += table.see(1.5, BACK, d2="Y")
+
+    assert told[:2] == ["5 1 -b2 +b4Y malformed final", "kept 5"]
+    assert told[-1] == "6 2 -b4 +d2Y legal open"
+
+
+def test_a_hand_that_changes_nothing_tells_nothing() -> None:
+    """One has taken away what the other moved; that the other reaches in makes it not his doing."""
+    table = CubeTable()
+    table.see(4.0, FRONT, b2="", b1="R")
+
+    assert table.see(4.0, BACK, b1="") == []
+    assert table.see(0.5, FRONT) == []
+    assert table.see(1.0, FRONT)[-1].startswith("6 2 -b1 ")
+
+
+@pytest.mark.parametrize(("hour", "told"), [(FRONT, 2), (None, 0)], ids=["his-hand", "unseen"])
+def test_what_the_same_hand_takes_along_is_told_at_once(hour: float | None, told: int) -> None:
+    """A legal turn and another one's cube gone: if no other hand was there, none has lifted it."""
+    referee = Referee(find_game("qbq").set_up())
+    stacks = referee.game.start().stacks
+    referee.observe(0.0, stacks)
+    turns = ((FRONT, "c1", "B"), (BACK, "d6", "R"), (FRONT, "c2", "B"), (BACK, "d5", "R"))
+    for n, (hand_clock, cell, letter) in enumerate(turns, 1):
+        stacks = Stacks.of({**stacks.to_json(), cell: letter})
+        referee.observe(4.0 * n, stacks, hand_clock=hand_clock)
+
+    stacks = Stacks.of({**stacks.to_json(), "b3": "B", "e5": ""})
+    found = [short(event) for event in referee.observe(20.0, stacks, hand_clock=hour)]
+
+    assert len(found) == told
+    assert not told or found[-1].startswith("5 B ")
