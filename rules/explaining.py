@@ -105,14 +105,14 @@ class Explaining:
         return self.hand is not None and self.hand != opened.seen.turn.player
 
     def _overturned(self, opened: OpenTurn, stacks: Stacks) -> bool:
-        """Whether the next player has undone a finished turn, and not its player himself."""
-        if not opened.legal or opened.seen.owed or stacks == self.book.stacks:
-            return False
-        if still_stands(self.book.stacks, opened.stacks, stacks):
+        """Whether another has changed a finished turn, or added to it, and not its player."""
+        if not opened.legal or stacks == self.book.stacks:
             return False
         mover = opened.seen.turn.player
         before = dict(opened.stacks.units())
         own = any(letter == mover and before.get(unit) != letter for unit, letter in stacks.units())
+        if opened.seen.owed or still_stands(self.book.stacks, opened.stacks, stacks):
+            return self._others(opened) and not own
         late = self._made(opened) and self.hand is None and not own
         return late or self._others(opened)
 
@@ -144,6 +144,8 @@ class Explaining:
         found: tuple[Look, ...] = (self.blamed(belief, stacks),)
         before, passing = belief[0].stacks, self.passing
         for turn in self.book.game.first_of_two(belief[0], stacks):
+            if turn.player == self.hand:
+                break  # nobody else was there
             verdict = self.book.game.judge(belief[0], turn)
             if not verdict.legal or verdict.after is None:
                 continue

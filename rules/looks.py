@@ -116,6 +116,20 @@ def still_stands(before: Stacks, after: Stacks, seen: Stacks) -> bool:
     return True
 
 
+def part_of(before: Stacks, after: Stacks, seen: Stacks) -> bool:
+    """Whether some of the change from `before` to `after` is there, not all, and nothing else."""
+    if seen in (before, after):
+        return False
+    for cell in {*before.differing(after), *after.differing(seen)}:
+        old, new, now = before.get(cell, ""), after.get(cell, ""), seen.get(cell, "")
+        if now in (old, new):
+            continue
+        less, more = sorted((old, new), key=len)
+        if not (more.startswith(now) and now.startswith(less)):
+            return False
+    return True
+
+
 def begun_early(before: Stacks, after: Stacks, seen: Stacks, between: Stacks) -> bool:
     """Whether something of a second turn (`after` to `seen`) was there before the first one was.
 

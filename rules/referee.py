@@ -18,7 +18,7 @@ from rules.errors import RulesError
 from rules.events import Event, names
 from rules.explaining import Explaining, Found
 from rules.game import Game
-from rules.looks import Belief, adopted, filled, look, missing_and_new, unknown
+from rules.looks import Belief, adopted, filled, look, missing_and_new, part_of, unknown
 from rules.patience import Patience
 from rules.record import Record
 from rules.seats import Seats, across
@@ -35,6 +35,7 @@ class Waiting(NamedTuple):
     since: float
     begun: bool = False  # a legal turn is in it, and perhaps the beginning of the next one
     fresh: bool = False  # that legal turn comes after the open one
+    back: bool = False  # an illegal turn was taken back in part, and perhaps will be as a whole
 
 
 class Referee:
@@ -267,7 +268,8 @@ class Referee:
             if events := self._book.take_back_to(t, stacks):
                 self._disorder = self._asked = None
                 return events
-            return [] if self._in_disorder(t, stacks) else self._illegal(t, stacks)
+            waits = self._going_back(t, stacks) or self._in_disorder(t, stacks)
+            return [] if waits else self._illegal(t, stacks)
         self._disorder = self._asked = None
         events = []
         for i, seen in enumerate(found.looks):
@@ -328,6 +330,17 @@ class Referee:
             events += self._book.close(t)
         return [*events, *self._book.make(t, found.looks[-1], stacks)]
 
+    def _going_back(self, t: float, stacks: Stacks) -> bool:
+        """Whether an illegal turn of several pieces is being taken back one after the other."""
+        opened = self._book.open
+        if opened is None or opened.seen.kind != "illegal":
+            return False
+        if not part_of(self.confirmed, opened.stacks, stacks):
+            return False
+        if self._disorder is None or not self._disorder.back or self._disorder.stacks != stacks:
+            self._disorder = Waiting(stacks, t, back=True)
+        return True
+
     def _in_disorder(self, t: float, stacks: Stacks) -> bool:
         """Whether pieces are only missing: nudged, or knocked over and being restored."""
         missing, new = missing_and_new(self.believed, stacks)
@@ -340,11 +353,13 @@ class Referee:
 
     def _mends(self, waiting: Waiting) -> float:
         """For how many seconds what waits may still be mended or go on; accidents for ever."""
+        if waiting.begun or waiting.back:
+            return self._patience.lifted_s
         missing, new = missing_and_new(self.believed, waiting.stacks)
-        if not waiting.begun and not new and missing < self._patience.knocked:
+        if not new and missing < self._patience.knocked:
             return self._patience.missing_s
         # Who has put down most of what is gone has meant it.
-        return self._patience.lifted_s if waiting.begun or 2 * new > missing else math.inf
+        return self._patience.lifted_s if 2 * new > missing else math.inf
 
     def _end(self, t: float) -> list[Event]:
         """The last turn is final, and if that ends the game, the game is over."""

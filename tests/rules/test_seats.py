@@ -165,19 +165,60 @@ def test_a_hand_that_changes_nothing_tells_nothing() -> None:
     assert table.see(1.0, FRONT)[-1].startswith("6 2 -b1 ")
 
 
+class QbqTable:
+    """QBQ after two turns of each player, who puts down a cube every time."""
+
+    def __init__(self) -> None:
+        self.referee = Referee(find_game("qbq").set_up())
+        self.stacks = self.referee.game.start().stacks
+        self.t = 0.0
+        self.referee.observe(0.0, self.stacks)
+        for hour, cell, letter in (
+            (FRONT, "c1", "B"), (BACK, "d6", "R"), (FRONT, "c2", "B"), (BACK, "d5", "R"),
+        ):  # fmt: skip
+            self.see(4.0, hour, **{cell: letter})
+
+    def see(self, seconds: float, hour: float | None, **cells: str) -> list[str]:
+        """What is told when some cells look like that, and a hand has come from this hour."""
+        self.t += seconds
+        self.stacks = Stacks.of({**self.stacks.to_json(), **cells})
+        found = self.referee.observe(self.t, self.stacks, hand_clock=hour)
+        return [short(event) for event in found]
+
+
 @pytest.mark.parametrize(("hour", "told"), [(FRONT, 2), (None, 0)], ids=["his-hand", "unseen"])
 def test_what_the_same_hand_takes_along_is_told_at_once(hour: float | None, told: int) -> None:
     """A legal turn and another one's cube gone: if no other hand was there, none has lifted it."""
-    referee = Referee(find_game("qbq").set_up())
-    stacks = referee.game.start().stacks
-    referee.observe(0.0, stacks)
-    turns = ((FRONT, "c1", "B"), (BACK, "d6", "R"), (FRONT, "c2", "B"), (BACK, "d5", "R"))
-    for n, (hand_clock, cell, letter) in enumerate(turns, 1):
-        stacks = Stacks.of({**stacks.to_json(), cell: letter})
-        referee.observe(4.0 * n, stacks, hand_clock=hand_clock)
-
-    stacks = Stacks.of({**stacks.to_json(), "b3": "B", "e5": ""})
-    found = [short(event) for event in referee.observe(20.0, stacks, hand_clock=hour)]
+    found = QbqTable().see(4.0, hour, b3="B", e5="")
 
     assert len(found) == told
     assert not told or found[-1].startswith("5 B ")
+
+
+def test_what_another_hand_adds_to_a_turn_is_not_its_players() -> None:
+    """Blue may still move a cube on; but it is Red who takes one away."""
+    table = QbqTable()
+    assert table.see(4.0, FRONT, c3="B")[1].endswith("+c3B legal open")
+
+    assert table.see(2.0, BACK, a1="") == []
+    told = table.see(1.1, None)
+
+    assert told[0].endswith("+c3B legal final")
+    assert told[-1].startswith("6 R -a1 not-own-cube")
+
+
+def test_one_hand_makes_one_breach() -> None:
+    """A legal turn, and another one's cube where it may not stand: by one hand it is one turn."""
+    told = QbqTable().see(4.0, FRONT, c3="B", e5="", e2="R")
+
+    assert told[-1].startswith("5 B ")
+
+
+def test_an_illegal_turn_that_is_taken_back_piece_by_piece_is_one() -> None:
+    """Nothing is told on the way back, unless it stays like that."""
+    table = QbqTable()
+    told = table.see(4.0, FRONT, b2="", e2="B", e3="B")
+    assert told[-1].startswith("5 B ")
+
+    assert table.see(3.0, FRONT, b2="B") == []
+    assert table.see(1.5, FRONT, e2="", e3="") == ["taken-back 5"]
