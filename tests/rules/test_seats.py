@@ -208,10 +208,25 @@ def test_what_another_hand_adds_to_a_turn_is_not_its_players() -> None:
 
 
 def test_one_hand_makes_one_breach() -> None:
-    """A legal turn, and another one's cube where it may not stand: by one hand it is one turn."""
-    told = QbqTable().see(4.0, FRONT, c3="B", e5="", e2="R")
+    """A block put down and halves of two others gone: by one hand it is one player's turn."""
+    referee = Referee(find_game("turris").set_up())
+    stacks = Stacks()
+    referee.observe(0.0, stacks)
+    told: list[Event] = []
+    for n, (hour, cells) in enumerate(
+        [
+            (FRONT, {"a1": "L", "b1": "L"}),
+            (BACK, {"a2": "D", "b2": "D"}),
+            (FRONT, {"a3": "L", "b3": "L"}),
+            (BACK, {"c1": "DD"}),
+            (FRONT, {"c2": "LL", "a2": "", "a3": ""}),
+        ],
+        1,
+    ):
+        stacks = Stacks.of({**stacks.to_json(), **cells})
+        told = referee.observe(4.0 * n, stacks, hand_clock=hour)
 
-    assert told[-1].startswith("5 B ")
+    assert [short(event).split()[:2] for event in told] == [["4", "D"], ["5", "L"]]
 
 
 def test_an_illegal_turn_that_is_taken_back_piece_by_piece_is_one() -> None:
