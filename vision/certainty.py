@@ -279,6 +279,10 @@ class Doubts:
         for column in range(len(self._rivals)):
             self._rivals[column] = dict(others.get(column, {}))
 
+    def told_again(self, column: int, stack: Colours, gain: float) -> None:
+        """Takes note that one rival gains so much by all that is known now."""
+        self._rivals[column][stack] = gain
+
     def add(self, others: Mapping[int, Rivals]) -> None:
         """Takes note of further rivals, of columns that change together."""
         for column, rivals_there in others.items():

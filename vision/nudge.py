@@ -64,6 +64,7 @@ def nudge(position: Position, settings: NudgeSettings | None = None) -> Shifts:
         # Nobody knows where on its cell another stack would stand, but cameras are off alike.
         _move(sight, _others(sight, own), terms @ warp, 1.0)
         sight.refresh()
+    position.moved_mm = [shifts[column] + terms @ warp for warp in warps]
     position.sum_up()
     return shifts
 

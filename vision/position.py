@@ -331,6 +331,8 @@ class Position:
         shape = (evidence.colours, evidence.units, self.levels)
         self.sights = [Sight(view, self.state, shape) for view in evidence.views]
         self._sums: NDArray[np.float64] | None = None
+        # How far every camera sees each unit (U, 2) off its place, once that was fitted.
+        self.moved_mm: list[NDArray[np.float64]] = []
         self.score = 0.0
         self.sum_up()
 

@@ -21,6 +21,7 @@ from rules.stacks import Stacks
 from vision.adapt import AdaptSettings, adapted, shadows
 from vision.blocks import all_blocks, pair_up
 from vision.certainty import CellDoubt, CertaintySettings, Doubts, Rivals, strange_sights, trust
+from vision.close_look import CloseLook, CloseSettings, CloseView
 from vision.columns import RayTable
 from vision.covering import CoverSettings, find_cover
 from vision.errors import NoPicture
@@ -53,6 +54,7 @@ class ReaderSettings:
     nudge: NudgeSettings = field(default_factory=NudgeSettings)
     certainty: CertaintySettings = field(default_factory=CertaintySettings)
     cover: CoverSettings = field(default_factory=CoverSettings)
+    close: CloseSettings = field(default_factory=CloseSettings)
 
 
 @dataclass(slots=True, eq=False)
@@ -122,11 +124,14 @@ class Reader:
         *,
         last: Stacks | None = None,
         candidates: Sequence[Stacks] = (),
+        patient: bool = False,
     ) -> Reading:
         """The position in these pictures, one a camera; cameras without a picture are left out.
 
         `last` is the last known position, `candidates` are positions that the game could lead to:
         both are where the search begins, and what is believed of places that nobody sees.
+        `patient`: slivers are looked at pixel by pixel, which takes a second or two; what is
+        likeliest of them is told, with its doubt.
         """
         begin = time.perf_counter()
         states = [self._state(stacks) for stacks in candidates]
@@ -134,9 +139,9 @@ class Reader:
             reading = self._read_again(images, last, states)
             if reading is not None:
                 return replace(reading, ms=_since(begin))
-        reading = self._read_anew(images, last, states)
+        reading = self._read_anew(images, last, states, patient=patient)
         if reading.strange and len(self._known(images)) > 1:
-            reading = self._read_agreeing(images, reading, last, states)
+            reading = self._read_agreeing(images, reading, last, states, patient=patient)
         return replace(reading, ms=_since(begin))
 
     def weigh(self, others: Sequence[Stacks]) -> list[float]:
@@ -160,6 +165,8 @@ class Reader:
         together: Reading,
         last: Stacks | None,
         states: Sequence[State],
+        *,
+        patient: bool,
     ) -> Reading:
         """What the cameras that agree with each other tell, where one does not fit to the rest.
 
@@ -170,7 +177,8 @@ class Reader:
         good: dict[str, Reading] = {}
         for gone in names:
             self._learned = dict(kept[""][1])
-            reading = self._read_anew({n: images[n] for n in names if n != gone}, last, states)
+            rest = {n: images[n] for n in names if n != gone}
+            reading = self._read_anew(rest, last, states, patient=patient)
             kept[gone] = (self._memory, self._learned)
             if not reading.strange:
                 good[gone] = reading
@@ -181,7 +189,7 @@ class Reader:
         if len(names) == 2 and len(good) == 2:
             # Each camera alone sees a position: nobody knows which of them is off.
             rest = {n: images[n] for n in names if n != gone}
-            doubtful = self._read_anew(rest, last, states, doubted=True)
+            doubtful = self._read_anew(rest, last, states, doubted=True, patient=patient)
             return replace(doubtful, strange=frozenset(names))
         return replace(good[gone], strange=frozenset({gone}))
 
@@ -192,6 +200,7 @@ class Reader:
         states: Sequence[State],
         *,
         doubted: bool = False,
+        patient: bool = False,
     ) -> Reading:
         """Reads all pixels; `doubted`: there is reason to trust nothing of it."""
         looks = self._look(images, learned=last is not None)
@@ -210,11 +219,14 @@ class Reader:
         # One camera alone cannot see how far away a stack stands but by its height.
         alone = next(iter(looks)) if placing is None and len(looks) == 1 else None
         slid = slide(position, self.cameras[alone].camera.position_mm) if alone else {}
-        doubts = Doubts(position, position.columns_gain(), self._certainty, doubted=doubted)
+        certainty = replace(self._certainty, sliver=0.0) if patient else self._certainty
+        doubts = Doubts(position, position.columns_gain(), certainty, doubted=doubted)
         if placing is not None:
             doubts.take(placing.rivals())
         told = self._settled(position, doubts)
         doubts.add(slid)
+        if patient and placing is None:
+            self._look_closely(told, doubts, images, looks)
         names = list(looks)
         pixels = {name: self._looks[name].pixels(images[name])[1] for name in names}
         changes = {name: own.change for name, own in looks.items()}
@@ -274,6 +286,49 @@ class Reader:
         if self._blocks:
             pair_up(told, doubts)
         return told
+
+    def _look_closely(
+        self,
+        told: Position,
+        doubts: Doubts,
+        images: Mapping[str, ImageBGR],
+        looks: Mapping[str, RayLooks],
+    ) -> None:
+        """Lets all pixels around the most doubtful places decide."""
+        cfg = self.settings.close
+        views = []
+        for (name, own), sight, moved in zip(
+            looks.items(), told.sights, told.moved_mm, strict=False
+        ):
+            eye = self.cameras[name]
+            if eye.empty is not None:
+                colours, _ = self._followed(name, sight, own)
+                views.append(
+                    CloseView(eye.camera, images[name], eye.empty, colours, own.change, moved)
+                )
+        if len(views) < len(looks):
+            return
+        close = CloseLook(self.lattice, views, cfg)
+        asked = 0
+        for column, stack, gain in doubts.options():
+            if gain < -cfg.reach or asked >= cfg.asked:
+                break
+            by_rays = told.gain({column: stack})
+            other = told.with_changes({column: stack})
+            if by_rays < gain - 1.0 or not told.differing(other):
+                continue  # likely only together with what stands beside it
+            by_pixels = close.gain(told.state[:-1], other)
+            asked += 1
+            if by_pixels is None:
+                continue
+            taken = tuple(int(c) for c in stack)
+            doubts.told_again(column, taken, by_rays + by_pixels)
+            if by_rays + by_pixels > cfg.enough:
+                now = tuple(int(c) for c in told.stack(column))
+                told.change({column: stack})
+                doubts.moved({column: stack})
+                doubts.told_again(column, now, -by_rays - by_pixels)
+        doubts.look_at(told)
 
     def _heard(
         self,

@@ -289,7 +289,7 @@ def count_reading(
     """Reads a position from scratch, and with the last one known; `cameras` are the true ones."""
     cameras = cameras or {n: eye.camera for n, eye in reader.cameras.items()}
     seen = units_in_sight(cameras, reader.lattice, truth)
-    row.count(name, truth, reader.read(images), seen)
+    row.count(name, truth, reader.read(images, patient=True), seen)
     row.count_later(name, truth, reader.read(images, last=before), seen)
 
 

@@ -81,10 +81,10 @@ def _read(folder: Path, images: Mapping[str, Image], last: Stacks | None) -> tup
         )
     shown = {name: images[name] for name in found.eyes}
     reader = reader_of(table, board, found.eyes)
-    reading = reader.read(shown, last=last)
+    reading = reader.read(shown, last=last, patient=True)
     if found.moved:
         elsewhere = reader_of(table, board, {**found.eyes, **found.moved})
-        other = elsewhere.read(shown, last=last)
+        other = elsewhere.read(shown, last=last, patient=True)
         if other.misfit < reading.misfit:
             _tell(found.told)
             return elsewhere, other
