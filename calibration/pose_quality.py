@@ -58,7 +58,7 @@ def focal_doubt(camera: Camera, error_mm: Mapping[str, float], board: Board) -> 
     of_lens = np.sqrt(max(above**2 - leaning**2, (_LEAST_OF_LENS * above) ** 2))
     change = np.zeros(_LENS)
     change[0] = _LONGER
-    moved_mm = _error(camera, [_with_lens(camera, change, board)], board, height)
+    moved_mm = _error(camera, [with_lens(camera, change, board)], board, height)
     return float(of_lens / _DEVIATIONS * _LONGER / max(moved_mm, 1e-6))
 
 
@@ -100,7 +100,7 @@ def _cameras_like(solution: Solution, board: Board, rng: np.random.Generator) ->
     cameras = []
     for change, noise in zip(lenses, places, strict=True):
         if uncertain:
-            camera = _with_lens(solution.camera, change, board)
+            camera = with_lens(solution.camera, change, board)
         else:
             camera = moved(solution.camera, np.concatenate([gain @ change, np.zeros(len(lens))]))
             camera = moved(camera, np.concatenate([np.zeros(_POSE), change]))
@@ -108,7 +108,7 @@ def _cameras_like(solution: Solution, board: Board, rng: np.random.Generator) ->
     return cameras
 
 
-def _with_lens(camera: Camera, change: Floats, board: Board) -> Camera:
+def with_lens(camera: Camera, change: Floats, board: Board) -> Camera:
     """The camera with another lens, in the place from which it sees the board as before."""
     wide, deep, _ = board.lattice.size_mm
     grid = np.array([[x * wide, y * deep, 0.0] for x in _PARTS for y in _PARTS])

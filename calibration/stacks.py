@@ -16,7 +16,7 @@ from calibration.camera import Camera, Floats, Lens
 from calibration.cv import Image
 from calibration.edges import lines_across, look_across, noise_of, settle
 from calibration.fit import huber_weights, levenberg_marquardt, spread
-from calibration.pose_quality import expected_errors, heights_of
+from calibration.pose_quality import expected_errors, heights_of, with_lens
 from calibration.rectify import Plane, lab_of
 from calibration.solve import (
     CAMERA,
@@ -34,6 +34,7 @@ from rules.cells import Cell
 from rules.lattice import Board, Lattice
 
 _UNKNOWN_FOCAL = 0.06  # from this doubt on nobody has measured the lens
+_POSE = 6  # values of `moved` before those of the lens
 _BOX = 3  # shift along x and y, twist
 _BOX_ERRORS = np.array([0.10, 0.10])  # of the pitch: how far off its cell a piece may stand
 _TWIST_ERROR = np.radians(6.0)
@@ -42,6 +43,8 @@ _EDGE_ERROR_PX = 0.75  # of a whole edge: light on its faces moves all its piece
 _BOARD_ERROR_PX = 0.12  # the board's plane was found before and must stay where it is
 _REACHES_PX = (7.0, 5.0, 4.0, 3.0)
 _SEARCH = 0.22  # of the pitch: how far off stacks are looked for
+_LONGER = (-0.3, -0.2, -0.1, 0.1, 0.2, 0.3)  # logarithms of focal lengths that are tried first
+_CLEARLY = 0.02  # by how much more of the edges must be seen for that
 _PIECES = 7
 _SLIVER_PX = 7.0
 _LEAST_HIGH_MM = 5.0  # flat pieces tell nothing of heights
@@ -204,8 +207,9 @@ class _Scene:
         """A solution for each camera; None where too little of the stacks is seen."""
         news = [_news(view) for view in self.views]
         noises = [noise_of(n) for n in news]
-        cameras = [view.camera for view in self.views]
-        places = [self._search(box, cameras, news) for box in self.boxes]
+        maps = [_loudness(n) for n in news]
+        cameras = [self._start(view, loud) for view, loud in zip(self.views, maps, strict=True)]
+        places = [self._search(box, cameras, maps)[0] for box in self.boxes]
         anchors = [self._anchor(view.camera) for view in self.views]
         solutions: list[Solution] | None = None
         counts = [0] * len(cameras)
@@ -232,10 +236,32 @@ class _Scene:
         shape = np.zeros((len(evidence.px), _BOX * len(self.boxes) + 1, 3))
         return Evidence(evidence.points_mm, evidence.px, evidence.normals, evidence.error_px, shape)
 
-    def _search(self, box: Box, cameras: Sequence[Camera], news: Sequence[Plane]) -> Floats:
-        """Roughly where on its cell a stack stands, by the edges in all pictures."""
+    def _start(self, view: StackView, loud: NDArray[np.float32]) -> Camera:
+        """The camera, with another focal length where the stacks look clearly more like that.
+
+        With a lens that is far from it other edges would be found where theirs are looked for.
+        """
+        if view.doubt.focal < _UNKNOWN_FOCAL:
+            return view.camera
+
+        def seen(camera: Camera) -> float:
+            return float(np.mean([self._search(box, [camera], [loud])[1] for box in self.boxes]))
+
+        best, most = view.camera, seen(view.camera) + _CLEARLY
+        for longer in _LONGER:
+            change = np.zeros(CAMERA - _POSE)
+            change[0] = longer
+            camera = with_lens(view.camera, change, self.board)
+            score = seen(camera)
+            if score > most:
+                best, most = camera, score
+        return best
+
+    def _search(
+        self, box: Box, cameras: Sequence[Camera], maps: Sequence[NDArray[np.float32]]
+    ) -> tuple[Floats, float]:
+        """Roughly where on its cell a stack stands, by the edges in all pictures; how well seen."""
         reach = _SEARCH * self.board.lattice.pitch_mm
-        maps = [_loudness(n) for n in news]
         best, place = -1.0, np.zeros(_BOX)
         for steps, width, twists in (
             (9, reach, (0.0,)),
@@ -252,7 +278,7 @@ class _Scene:
                         )
                         if score > best:
                             best, place = score, trial
-        return place
+        return place, best
 
     def _edges(
         self,
