@@ -8,10 +8,9 @@ from typing import Literal
 import numpy as np
 
 from calibration.camera import Camera, Floats
-from calibration.cell_fit import BORDER, LIKE, CellFit, inside, likeness_of, sides_in
+from calibration.cell_fit import LIKE, CellFit, inside, likeness_of, sides_in
 from calibration.cell_sides import common_look
 from calibration.contour_search import contour_rectangles
-from calibration.cv import rotation_of
 from calibration.grid_pose import (
     Say,
     Sight,
@@ -24,7 +23,7 @@ from calibration.grid_pose import (
     settled_cells,
 )
 from calibration.lattice_search import Found, Shape
-from calibration.outline_fit import OutlineFit, fit_outline, outline_plan
+from calibration.outline_fit import OutlineFit
 from calibration.outline_pose import (
     by_standing_out,
     fit_frames,
@@ -36,13 +35,13 @@ from calibration.outline_pose import (
 from calibration.pose_quality import HEIGHTS_MM, expected_errors
 from calibration.quads import clock_of, hours_apart
 from calibration.rectify import scale_on_board
+from calibration.row_lean import Lean, lean_of
 from calibration.row_pose import SHEET_MARGINS_MM, row_on
 from calibration.segments import Segments, find_segments
-from calibration.solve import Evidence, SizePrior, Solution, solve, together
+from calibration.solve import Solution
 from rules.cells import Cell
 from rules.lattice import Board, Lattice
 
-_MARGIN_ERROR_MM = 2.0  # margins are "never needed to be exact"
 _LEAST_MERIT, _SURE_MERIT = 0.22, 0.42
 _LEAST_SEEN, _SURE_SEEN = 0.5, 0.75
 _SOME_SEEN, _CLEAR_SEEN = 0.25, 0.6
@@ -60,9 +59,7 @@ _EITHER_WAY = (
     "a row of cells seen from so straight above could also lean to the other side; look along the "
     "wall from 10 to 30 degrees, or print its sheet with `kiebitz mat`"
 )
-_AS_WELL = 1.3  # times as far off on average: as good an explanation
 _NO_ROW = "no row of cells is seen in the rectangle that was found"
-_AGREE_PX = 0.35
 _BESIDE = 0.25  # of the pitch: margins that are told wrongly move the cells as far
 _LINES_PX = 1.2
 _POINTS_MM = 1.25  # cards are cut by hand, and pushed against the board
@@ -218,8 +215,10 @@ def _sure_sheet(
     row = row_on(sheets[0], sight, board)  # a book beside the wall has straight edges, too
     if row is None:
         return replace(found, doubts=(*found.doubts, _NO_ROW), astray=True)
-    solution = _with_outline(row.fit, sight, row.board)
-    return replace(found, solution=solution, doubts=(*found.doubts, *row.doubts(told)))
+    lean = lean_of(row.fit, sight, row.board)
+    either = (_EITHER_WAY,) if _leans_either_way(lean, board) else ()
+    doubts = (*found.doubts, *row.doubts(told), *either)
+    return replace(found, solution=lean.solution, doubts=doubts)
 
 
 def _contradicted(edges: OutlineFit, fits: Sequence[CellFit], board: Board) -> bool:
@@ -305,8 +304,9 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
             break
     solution = fit.solution
     if _narrow(board):
-        solution, evidence, sizes = _joined(fit, sight, board)
-        if _leans_either_way(solution, evidence, sizes, sight, board):
+        lean = lean_of(fit, sight, board)
+        solution = lean.solution
+        if _leans_either_way(lean, board):
             doubts.append(_EITHER_WAY)
     if _halved(fit.solution.camera, sight, board):
         astray = True
@@ -341,62 +341,6 @@ def _halved(camera: Camera, sight: Sight, board: Board) -> bool:
     return float(alike[middles].mean()) > _HALVED * max(float(alike[~middles].mean()), _SOME_SEEN)
 
 
-def _leans_either_way(
-    solution: Solution, evidence: Evidence, sizes: SizePrior, sight: Sight, board: Board
-) -> bool:
-    """Whether a row that leans to the other side would look the same.
-
-    What is small and seen from straight above hardly shows perspective; two places explain it
-    then, and how exactly each is known says nothing of the other one.
-    """
-    camera = solution.camera
-    middle = camera.rotation @ centre_of(board) + camera.translation_mm
-    sight_line = middle / np.linalg.norm(middle)
-    normal = camera.rotation[:, 2]
-    mirrored = 2 * float(sight_line @ normal) * sight_line - normal
-    axis = np.cross(normal, mirrored)
-    size = float(np.linalg.norm(axis))
-    if size < 1e-6:
-        return False
-    turn = rotation_of(axis / size * np.arctan2(size, float(normal @ mirrored)))
-    rotation = turn @ camera.rotation
-    start = Camera.of(camera.lens, rotation, middle - rotation @ centre_of(board))
-    trusted = Camera.of(sight.lens, rotation, start.translation_mm)
-    other = solve(start, evidence, sight.doubt, trusted=trusted, sizes=sizes)
-    told = expected_errors(solution, board, HEIGHTS_MM)[f"{HEIGHTS_MM[-1]:g}"]
-    apart = apart_mm(camera, other.camera, board, HEIGHTS_MM[-1])
-    return other.rms_px < _AS_WELL * solution.rms_px and apart > 2 * told
-
-
-def _with_outline(fit: CellFit, sight: Sight, board: Board) -> Solution:
-    """A single row of cells says little across it: the edges of its sheet help, where seen."""
-    return _joined(fit, sight, board)[0]
-
-
-def _joined(fit: CellFit, sight: Sight, board: Board) -> tuple[Solution, Evidence, SizePrior]:
-    """The pose by a row of cells and its sheet, and what it was found by."""
-    of_cells = [1e3, BORDER * board.lattice.pitch_mm]
-    alone = (fit.solution, fit.evidence, SizePrior(np.zeros(2), np.array(of_cells)))
-    camera = fit.solution.camera
-    plan = outline_plan(board_corners(board, board.margin_mm))
-    trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
-    outline = fit_outline(
-        camera, sight.lab, plan, sight.doubt, trusted=trusted, reaches_px=(8, 5, 4)
-    )
-    if outline is None or outline.merit < _SURE_EDGES:
-        return alone
-    if apart_mm(camera, outline.solution.camera, board) > 0.5 * board.lattice.pitch_mm:
-        return alone
-    edges = outline.evidence_with_margins()
-    both = together([fit.evidence, edges])
-    errors = np.array([*of_cells, *[_MARGIN_ERROR_MM] * edges.shapes])
-    prior = SizePrior(np.zeros(len(errors)), errors)
-    joined = solve(camera, both, sight.doubt, trusted=trusted, sizes=prior)
-    # Lines of something else would pull the cells off their places.
-    agree = joined.rms_px < max(3 * fit.solution.rms_px, _AGREE_PX)
-    return (joined, both, prior) if agree else alone
-
-
 def _by_frame(
     segments: Segments, sight: Sight, board: Board, say: Say
 ) -> tuple[BoardPose | None, list[OutlineFit]]:
@@ -427,7 +371,8 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
         astray = True
         doubts.append(_UNLIKE_RAILS if _has_frame(board) else _LIKE_AROUND)
     missing = [name for name, share in best.support.items() if share < 0.5]
-    if best.merit < _SURE_EDGES or (_has_frame(board) and best.worth < _SURE_FRAME):
+    unsure = best.worth < _SURE_FRAME or min(best.support.values()) < _SOME_SEEN
+    if best.merit < _SURE_EDGES or (_has_frame(board) and unsure):
         doubts.append("some edges are hardly seen: " + ", ".join(missing[:4] or ["all"]))
     for rival in fits[1:]:
         apart = apart_mm(best.solution.camera, rival.solution.camera, board)
@@ -472,6 +417,15 @@ def _doubts(
 def _wrong_hour(solution: Solution, sight: Sight, board: Board) -> bool:
     hour = clock_of(solution.camera, centre_of(board))
     return hours_apart(hour, sight.clock) > _HOURS
+
+
+def _leans_either_way(lean: Lean, board: Board) -> bool:
+    """Whether a row that leans to the other side would look the same, and far from this one."""
+    if lean.other is None:
+        return False
+    high = HEIGHTS_MM[-1]
+    told = expected_errors(lean.solution, board, HEIGHTS_MM)[f"{high:g}"]
+    return apart_mm(lean.solution.camera, lean.other.camera, board, high) > 2 * told
 
 
 def apart_mm(one: Camera, other: Camera, board: Board, height_mm: float = 0.0) -> float:

@@ -7,15 +7,24 @@ import numpy as np
 
 from calibration.camera import Camera, Floats
 from calibration.edges import Line, Strips, lines_across, look_across, noise_of, settle
+from calibration.grid_pose import Sight
 from calibration.rectify import Plane
-from calibration.solve import Evidence, LensDoubt, SizePrior, Solution, alike, solve
+from calibration.solve import (
+    Evidence,
+    SizePrior,
+    Solution,
+    alike,
+    solve,
+    together,
+)
 
 _PIECES = 18
-_NEAR_PX = 1.5
 _ENDS = 0.06  # corners are rounded or hidden
 _FOUND = 0.5  # a line counts as found when so many of its pieces show it
 _BESIDE = 0.2  # merit that a pixel off costs
+_NOT_THERE, _LACKING = 0.25, 0.1  # of an edge that is seen; merit that each other one costs
 DRAWN_WORTH = 0.3  # of a rectangle that is only drawn, against one that stands out
+_LEAST_EDGES, _LEAST_MORE = 4, 2  # that tell a place, by themselves and besides other evidence
 _STRONG = 0.35  # of the strongest line: weaker ones are grain or folds
 
 
@@ -31,6 +40,14 @@ class EdgeLine:
 
 
 Plan = Callable[[Camera, Floats], list[EdgeLine]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """Evidence of other things that the same camera sees, and what is known of their sizes."""
+
+    evidence: Evidence
+    sizes: SizePrior
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +74,9 @@ class OutlineFit:
 
     @property
     def standing(self) -> float:
-        """The worth, less for what may be lines without a thing."""
-        return self.worth * (DRAWN_WORTH + self.stands_out)
+        """The worth, less for what may be lines without a thing, and for each edge not there."""
+        lacking = sum(share < _NOT_THERE for share in self.support.values())
+        return (self.worth - _LACKING * lacking) * (DRAWN_WORTH + self.stands_out)
 
     def evidence_with_slack(self) -> Evidence:
         """The evidence of many edges, each of which may lie a little farther in: rounded, worn.
@@ -110,69 +128,94 @@ def outline_plan(corners_mm: Floats) -> Plan:
     return plan
 
 
-def frame_plan(wide: float, deep: float) -> Plan:
-    """The edges of a frame around the cell area that a camera can see.
+def sheet_plan(corners_mm: Floats) -> Plan:
+    """The four sides of a flat rectangle; sizes: by how much farther out each of them lies."""
+    middle = corners_mm.mean(axis=0)
+
+    def plan(_: Camera, sizes: Floats) -> list[EdgeLine]:
+        edges = []
+        for k, name in enumerate(("front", "right", "back", "left")):
+            a, b = corners_mm[k], corners_mm[(k + 1) % 4]
+            inward = middle - (a + b) / 2
+            inward = inward / np.linalg.norm(inward)
+            moves = np.zeros((len(sizes), 3))
+            moves[k] = -inward
+            out = -inward * sizes[k]
+            edges.append(EdgeLine(name, a + out, b + out, inward, moves))
+        return edges
+
+    return plan
+
+
+def frame_edges(wide: float, deep: float, sizes: Floats) -> list[EdgeLine]:
+    """All edges of a frame around the cell area, hidden ones as well.
 
     Sizes: its height above the cells, its width, and how much lower than the cells it stands:
     some frames are open below, others have a bottom.
     """
+    height, width, bottom = sizes
     inner = np.array([[0.0, 0, 0], [wide, 0, 0], [wide, deep, 0], [0, deep, 0]])
     outward = np.array([[0.0, -1, 0], [1, 0, 0], [0, 1, 0], [-1, 0, 0]])
-    up = np.array([0.0, 0, 1])
+    up, still = np.array([0.0, 0, 1]), np.zeros(3)
+    edges = []
+    for k, name in enumerate(("front", "right", "back", "left")):
+        a, b, out = inner[k], inner[(k + 1) % 4], outward[k]
+        # Outer edges run on to the outer corners.
+        before, after = outward[k - 1], outward[(k + 1) % 4]
+        oa, ob = a + (out + before) * width, b + (out + after) * width
+        for what, (one, two), lift, moves in (
+            ("inner top", (a, b), height, (up, still, still)),
+            ("outer top", (oa, ob), height, (up, out, still)),
+            ("inner foot", (a, b), 0.0, (still, still, still)),
+            ("outer foot", (oa, ob), -bottom, (still, out, -up)),
+        ):
+            line = (one + up * lift, two + up * lift)
+            edges.append(EdgeLine(f"{what} {name}", *line, -out, np.stack(moves)))
+    return edges
+
+
+def frame_plan(wide: float, deep: float) -> Plan:
+    """The edges of a frame around the cell area that a camera can see; sizes as above."""
 
     def plan(camera: Camera, sizes: Floats) -> list[EdgeLine]:
-        height, width, bottom = sizes
-        eye = camera.position_mm
-        edges = []
-        for k, name in enumerate(("front", "right", "back", "left")):
-            a, b, out = inner[k], inner[(k + 1) % 4], outward[k]
-            # Outer edges run on to the outer corners.
-            before, after = outward[k - 1], outward[(k + 1) % 4]
-            oa, ob = a + (out + before) * width, b + (out + after) * width
-            rise = np.stack([up, np.zeros(3), np.zeros(3)])
-            edges.append(
-                EdgeLine(f"inner top {name}", a + up * height, b + up * height, -out, rise)
-            )
-            grown = np.stack([up, out, np.zeros(3)])
-            top = (oa + up * height, ob + up * height)
-            edges.append(EdgeLine(f"outer top {name}", *top, -out, grown))
-            if (eye - a) @ -out > height:
-                edges.append(EdgeLine(f"inner foot {name}", a, b, -out, np.zeros((3, 3))))
-            if (eye - oa) @ out > height:
-                foot = np.stack([np.zeros(3), out, -up])
-                low = (oa - up * bottom, ob - up * bottom)
-                edges.append(EdgeLine(f"outer foot {name}", *low, -out, foot))
-        return edges
+        def shown(edge: EdgeLine) -> bool:
+            inside = float((camera.position_mm - edge.start_mm) @ edge.inward)
+            high = float(sizes[0])
+            if edge.name.startswith("inner foot"):
+                return inside > high
+            return not edge.name.startswith("outer foot") or -inside > high
+
+        return [edge for edge in frame_edges(wide, deep, sizes) if shown(edge)]
 
     return plan
 
 
 def fit_outline(
     camera: Camera,
-    lab: Plane,
+    sight: Sight,
     plan: Plan,
-    doubt: LensDoubt,
     *,
-    trusted: Camera | None = None,
     sizes: tuple[Sequence[float], Sequence[float]] = ((), ()),
     innermost: bool = True,
     reaches_px: Sequence[float] = (12, 8, 12, 8, 5, 4),
+    besides: Known | None = None,
 ) -> OutlineFit | None:
     """Fits the camera to a plan's edges in ever closer looks; None where too few are there.
 
-    `sizes` are the unknown sizes of the plan: what is expected, and how surely.
+    `sizes` are the unknown sizes of the plan: what is expected, and how surely. What is known
+    `besides` holds the camera in its place; its unknown sizes come first in the solution.
     """
-    trusted = trusted or camera
+    trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
     expected, errors = (np.array(s, dtype=np.float64) for s in sizes)
     values = expected
-    noise = noise_of(lab)
+    noise = noise_of(sight.lab)
     result: OutlineFit | None = None
     for reach in reaches_px:
         parts: list[Evidence] = []
         lines: list[tuple[EdgeLine, int]] = []
         support: dict[str, float] = {}
         for edge in plan(camera, values):
-            seen = _look(camera, lab, edge, reach)
+            seen = _look(camera, sight.lab, edge, reach)
             if seen is None:
                 continue
             part = _evidence(seen, edge, camera, noise, innermost=innermost)
@@ -180,33 +223,17 @@ def fit_outline(
             if part and part[1] >= _FOUND:
                 parts.append(part[0])
                 lines.append((edge, len(part[0].px)))
-        if len(parts) < 4:
+        if len(parts) < (_LEAST_EDGES if besides is None else _LEAST_MORE):
             return result
-        evidence = alike(parts)
-        solution = solve(
-            camera,
-            evidence,
-            doubt,
-            trusted=trusted,
-            sizes=SizePrior(expected - values, errors),
-        )
-        camera, values = solution.camera, values + solution.sizes
+        evidence, prior = alike(parts), SizePrior(expected - values, errors)
+        if besides is not None:
+            evidence = together([besides.evidence, evidence])
+            prior = besides.sizes.before(prior)
+        solution = solve(camera, evidence, sight.doubt, trusted=trusted, sizes=prior)
+        own = len(prior.error_mm) - len(values)
+        camera, values = solution.camera, values + solution.sizes[own:]
         result = OutlineFit(solution, values, support, evidence, tuple(lines))
     return result
-
-
-def drawn_share(camera: Camera, lab: Plane, edges: list[EdgeLine], noise: float) -> float:
-    """The part of some edges that the picture shows right where a camera would have them."""
-    shares = []
-    for edge in edges:
-        seen = _look(camera, lab, edge, 3.0, pieces=10)
-        if seen is not None:
-            strength = np.nan_to_num(seen.strips.strength)
-            near = np.abs(seen.strips.offset_px) <= _NEAR_PX
-            best = strength[:, near].max(axis=1)
-            peak = best >= strength.max(axis=1)  # not the slope of an edge beside it
-            shares.append(float((peak & (best > noise)).mean()))
-    return float(np.mean(shares)) if len(shares) >= 4 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -218,11 +245,9 @@ class _Look:
     middle_mm: Floats  # (N, 3)
 
 
-def _look(
-    camera: Camera, lab: Plane, edge: EdgeLine, reach_px: float, pieces: int = _PIECES
-) -> _Look | None:
+def _look(camera: Camera, lab: Plane, edge: EdgeLine, reach_px: float) -> _Look | None:
     """Strips across the part of an edge that is in the picture."""
-    t = np.linspace(_ENDS, 1 - _ENDS, pieces + 1)[:, None]
+    t = np.linspace(_ENDS, 1 - _ENDS, _PIECES + 1)[:, None]
     spots = edge.start_mm * (1 - t) + edge.end_mm * t
     px = camera.project(spots)
     width, height = camera.size

@@ -6,16 +6,15 @@ from itertools import zip_longest
 
 import numpy as np
 
-from calibration.camera import Camera
+from calibration.camera import Camera, Floats
 from calibration.dense_search import dense_frames
-from calibration.edges import noise_of
+from calibration.frame_glance import FrameGlance
 from calibration.grid_pose import Sight, board_corners, camera_for, centre_of
 from calibration.lattice_search import Found, Shape, find_rectangles
 from calibration.outline_fit import (
     DRAWN_WORTH,
     OutlineFit,
     Plan,
-    drawn_share,
     fit_outline,
     frame_plan,
     outline_plan,
@@ -29,7 +28,7 @@ _MOST_TRIED = 8
 _MOST_COMPARED, _MOST_KEPT = 60, 10
 _FRAME_GUESSES = (0.6, 0.8, 1.0, 1.3)  # heights of a frame, in units, where nobody measured it
 _WIDTHS = tuple(range(6, 31, 3))  # widths of a frame in mm, likewise
-_BEST_STARTS = 4
+_BEST_STARTS, _SAME = 20, 0.005  # of the picture's width
 _THICK_MM = (2.5, 1.5)  # usual felts and boards, whose side faces look like their top, and spread
 _PAPER_MM = (0.2, 0.2)
 _BOTTOM_MM = 4.0  # how thick the bottom of a frame may be
@@ -120,9 +119,7 @@ def _fit(
 ) -> OutlineFit | None:
     trusted = Camera.of(sight.lens, camera.rotation, camera.translation_mm)
     thick, error = thickness
-    fit = fit_outline(
-        camera, sight.lab, plan, sight.doubt, trusted=trusted, sizes=((thick,), (error,))
-    )
+    fit = fit_outline(camera, sight, plan, sizes=((thick,), (error,)))
     if fit is None:
         return None
     # Nobody cuts a felt to the tenth of a millimetre: what is told of the error must know that.
@@ -144,27 +141,28 @@ def fit_frames(
     unit = board.lattice.unit_mm[2]
     heights = _guesses(board.frame_height_mm, [g * unit for g in _FRAME_GUESSES])
     widths = _guesses(board.frame_width_mm, list(_WIDTHS))
-    noise = noise_of(sight.lab)
+    glance = FrameGlance(sight.lab, (wide, deep))
     starts: list[_Start] = []
 
-    def consider(one: Found, grow: float, rise: float, sizes: tuple[float, float]) -> None:
-        corners = board_corners(board, (grow,) * 4) + np.array([0, 0, rise])
+    def consider(one: Found, grow: float, height: float, widths: Sequence[float]) -> None:
+        corners = board_corners(board, (grow,) * 4) + np.array([0, 0, height])
         camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
         if camera is not None:
-            drawn = drawn_share(camera, sight.lab, plan(camera, np.array([*sizes, 0.0])), noise)
-            alike = rails_alike(sight.lab, camera, (wide, deep), *sizes)
-            starts.append(_Start(camera, sizes, drawn * (DRAWN_WORTH + alike)))
+            starts.extend(
+                _Start(camera, (height, width), glance.score(camera, height, width))
+                for width in widths
+            )
 
     shape = Shape((wide, deep), sight.lens, sight.lens_known)
     points = vanishing_points(segments, 2 / sight.lens.focal_px)
     for one, part in dense_frames(sight.lab, points, shape, [w / wide for w in widths]):
         for height in heights:
-            consider(one, 0.0, height, (height, part * wide))
+            consider(one, 0.0, height, [part * wide])
     for one in found[:_MOST_TRIED]:
         for height in heights:
+            consider(one, 0.0, height, widths)
             for width in widths:
-                consider(one, 0.0, height, (height, width))
-                consider(one, width, height, (height, width))
+                consider(one, width, height, [width])
     starts.sort(key=lambda s: -s.score)
     errors = (
         0.4 if isinstance(board.frame_height_mm, (int, float)) else 0.3 * unit,
@@ -172,14 +170,12 @@ def fit_frames(
         _BOTTOM_MM,
     )
     fits = []
-    for start in starts[:_BEST_STARTS]:
+    for start in _apart(starts, board):
         camera = start.camera
         fit = fit_outline(
             camera,
-            sight.lab,
+            sight,
             plan,
-            sight.doubt,
-            trusted=Camera.of(sight.lens, camera.rotation, camera.translation_mm),
             sizes=((*start.sizes, 0.0), errors),
             innermost=False,
             reaches_px=(7, 5, 4, 4, 3, 3),
@@ -191,6 +187,22 @@ def fit_frames(
             fits.append(replace(loose, stands_out=alike))
     fits.sort(key=lambda f: -f.standing)
     return fits
+
+
+def _apart(starts: Sequence[_Start], board: Board) -> list[_Start]:
+    """The best of some ways to read a rectangle, each seen elsewhere than those before."""
+    kept: list[_Start] = []
+    taken: list[Floats] = []
+    for start in starts:
+        height, width = start.sizes
+        outer = board_corners(board, (width,) * 4) + np.array([0.0, 0.0, height])
+        corners = start.camera.project(np.concatenate([board_corners(board), outer]))
+        if all(np.abs(corners - other).max() > _SAME * start.camera.size[0] for other in taken):
+            kept.append(start)
+            taken.append(corners)
+        if len(kept) == _BEST_STARTS:
+            break
+    return kept
 
 
 def _loose(

@@ -92,6 +92,13 @@ class SizePrior:
     expected_mm: Floats
     error_mm: Floats
 
+    def before(self, other: "SizePrior") -> "SizePrior":
+        """What is known of these sizes and of others after them."""
+        return SizePrior(
+            np.concatenate([self.expected_mm, other.expected_mm]),
+            np.concatenate([self.error_mm, other.error_mm]),
+        )
+
 
 def alike(parts: Sequence[Evidence]) -> Evidence:
     """Evidence with the same unknown sizes as one."""

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -10,10 +11,13 @@ from calibration.camera import Camera, Lens
 from calibration.cv import Image, read_image
 from calibration.errors import NotFound
 from calibration.fit import slopes
+from calibration.grid_pose import board_corners
 from calibration.picture_faults import picture_faults
-from calibration.pose import find_pose
+from calibration.pose import FoundPose, find_pose
+from calibration.pose_quality import with_lens
 from calibration.scene import CameraPlace
-from calibration.solve import Evidence, evidence_errors_px, evidence_slopes
+from calibration.solve import Evidence, LensDoubt, evidence_errors_px, evidence_slopes
+from calibration.stacks import StackView, refine_with_stacks
 from calibration.store import LensRecord
 from rules.lattice import Lattice
 from rules.registry import find_game
@@ -179,16 +183,50 @@ def test_a_wrong_pose_told_as_good_is_counted() -> None:
     assert not doubted.misled
 
 
+def _seen_from_straight_above(*, with_sheet: bool) -> tuple[FoundPose, dict[str, float]]:
+    """A row of cells on a sheet, or painted on a plain table, and how far its pose is off."""
+    drawn = VirtualScene.from_seed(1, Kind.of(find_game("kwinty")), family="check", rig="two")
+    true = drawn.cameras["overhead"]
+    board = drawn.kind.board
+    picture = Studio(drawn).empty()["overhead"].copy()
+    if not with_sheet:
+        near = np.zeros(picture.shape[:2], np.uint8)
+        cv2.fillConvexPoly(near, true.project(board_corners(board, (12,) * 4)).astype(np.int32), 1)
+        picture[near == 0] = np.median(picture[near == 1], axis=0)
+    scene = replace(default_table(find_game("kwinty")).scene, board=board, markers=())
+    lens = LensRecord(true.lens, "charuco", 0.1, "good", focal_error=0.001)
+
+    found = find_pose(picture, scene, CameraPlace(name="overhead", source=None, clock=6), lens)
+    return found, true_errors(found.camera, true, board)
+
+
 @pytest.mark.slow
 def test_a_row_of_cells_from_straight_above_may_lean_to_either_side() -> None:
     """Another place explains these cells as well, 44 mm away at a hand's height: that is told."""
-    drawn = VirtualScene.from_seed(1, Kind.of(find_game("kwinty")), family="check", rig="two")
-    true = drawn.cameras["overhead"]
-    usual = default_table(find_game("kwinty")).scene
-    scene = replace(usual, board=drawn.kind.board, markers=())
-    lens = LensRecord(true.lens, "charuco", 0.1, "good", focal_error=0.001)
-    place = CameraPlace(name="overhead", source=None, clock=6)
-
-    found = find_pose(Studio(drawn).empty()["overhead"], scene, place, lens)
+    found, _ = _seen_from_straight_above(with_sheet=False)
 
     assert any("other side" in doubt for doubt in found.doubts)
+
+
+@pytest.mark.slow
+def test_the_edges_of_its_sheet_tell_how_a_row_of_cells_leans() -> None:
+    """They run farther out than the cells; a line is printed along them, and no edge is it."""
+    found, errors = _seen_from_straight_above(with_sheet=True)
+
+    assert not found.doubts
+    assert errors["100"] < 1.0
+
+
+@pytest.mark.slow
+def test_stacks_tell_a_focal_length_that_is_far_from_what_was_thought() -> None:
+    """Their edges are looked for where other lenses would show them, too."""
+    case = virtual_case(find_game("kwinty"), "two", "tune", 101)
+    true, board = case.true["overhead"], case.scene.board
+    wrong = with_lens(true, np.array([-0.24, 0, 0, 0, 0, 0]), board)
+    view = StackView(wrong, LensDoubt.unknown(), case.coloured["overhead"], case.empty["overhead"])
+    heights = {cell: case.stacks.height(cell) for cell in case.stacks}
+
+    refined = refine_with_stacks({"overhead": view}, board, heights)["overhead"]
+
+    assert true_errors(wrong, true, board)["100"] > 5.0
+    assert true_errors(refined.camera, true, board)["100"] < 2.0
