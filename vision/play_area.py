@@ -5,7 +5,7 @@ costs a fraction of a reading.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
@@ -18,6 +18,7 @@ from rules.stacks import Stacks
 from vision.frame import ImageBGR
 
 Mask = NDArray[np.bool_]
+Polygon = NDArray[np.int32]  # (corners, 2)
 WIDTH_PX = 320  # of small pictures; a cube is then 8 to 25 pixels wide
 AROUND_MM = 80.0  # how far the table around the board counts: a hand must cross it
 
@@ -31,6 +32,7 @@ class PlayArea:
     size: tuple[int, int]
     around: Mask  # board and the table around it
     brim: Mask  # the outermost pixels of that: whoever reaches in crosses it
+    _outlines: dict[tuple[Cell, int, int], Polygon | None] = field(default_factory=dict)
 
     @staticmethod
     def of(camera: Camera, board: Board, width_px: int = WIDTH_PX) -> "PlayArea":
@@ -39,7 +41,7 @@ class PlayArea:
         size = (round(camera.size[0] * scale), round(camera.size[1] * scale))
         small = camera.scaled(size) if size != camera.size else camera
         around = np.zeros((size[1], size[0]), dtype=np.uint8)
-        _fill(around, small, _rectangle(board, AROUND_MM), hull=False)
+        _fill(around, small, _rectangle(board, AROUND_MM))
         inner = cv2.erode(
             around, np.ones((5, 5), np.uint8), borderType=cv2.BORDER_CONSTANT, borderValue=0
         )
@@ -59,7 +61,7 @@ class PlayArea:
     def play(self, stacks: Stacks, above: int = 1) -> Mask:
         """Board and pieces, with room for so many more pieces on each stack."""
         mask = np.zeros((self.size[1], self.size[0]), dtype=np.uint8)
-        _fill(mask, self.camera, _rectangle(self.board, 0.0), hull=False)
+        _fill(mask, self.camera, _rectangle(self.board, 0.0))
         for cell, stack in stacks.items():
             self._box(mask, cell, 1, len(stack) + above)
         return mask > 0
@@ -69,7 +71,7 @@ class PlayArea:
         cells = self.board.lattice.cells()
         high = {cell: min(stacks.height(cell) + above, self.board.lattice.levels) for cell in cells}
         mask = np.zeros((self.size[1], self.size[0]), dtype=np.uint8)
-        _fill(mask, self.camera, _rectangle(self.board, 0.0), hull=False)
+        _fill(mask, self.camera, _rectangle(self.board, 0.0))
         for cell, levels in high.items():
             self._box(mask, cell, 1, levels)
         return mask > 0
@@ -93,11 +95,16 @@ class PlayArea:
         lattice = self.board.lattice
         if cell not in lattice:
             return
-        first, _ = lattice.box_mm(Unit(cell, low))
-        _, last = lattice.box_mm(Unit(cell, high))
-        corners = [(x, y, z) for x in (first[0], last[0]) for y in (first[1], last[1])
-                   for z in (first[2], last[2])]  # fmt: skip
-        _fill(mask, self.camera, np.array(corners), hull=True)
+        key = (cell, low, high)
+        if key not in self._outlines:
+            first, _ = lattice.box_mm(Unit(cell, low))
+            _, last = lattice.box_mm(Unit(cell, high))
+            corners = [(x, y, z) for x in (first[0], last[0]) for y in (first[1], last[1])
+                       for z in (first[2], last[2])]  # fmt: skip
+            self._outlines[key] = _outline(self.camera, np.array(corners), hull=True)
+        outline = self._outlines[key]
+        if outline is not None:
+            cv2.fillPoly(mask, [outline], 1)
 
 
 def union(masks: Iterable[Mask]) -> Mask | None:
@@ -123,14 +130,19 @@ def _rectangle(board: Board, beyond_mm: float) -> NDArray[np.float64]:
     return np.concatenate([np.column_stack([x, y, nothing]) for x, y in sides])
 
 
-def _fill(
-    mask: NDArray[np.uint8], camera: Camera, points_mm: NDArray[np.float64], *, hull: bool
-) -> None:
+def _fill(mask: NDArray[np.uint8], camera: Camera, points_mm: NDArray[np.float64]) -> None:
+    outline = _outline(camera, points_mm, hull=False)
+    if outline is not None:
+        cv2.fillPoly(mask, [outline], 1)
+
+
+def _outline(camera: Camera, points_mm: NDArray[np.float64], *, hull: bool) -> Polygon | None:
+    """Where these points are seen, one after the other or around all of them."""
     points_px = camera.project(points_mm)
     points_px = points_px[np.isfinite(points_px).all(axis=1)]
     if len(points_px) < 3:
-        return
+        return None
     corners = np.round(np.clip(points_px, -4000, 4000)).astype(np.int32)
     if hull:
         corners = np.asarray(cv2.convexHull(corners), dtype=np.int32).reshape(-1, 2)
-    cv2.fillPoly(mask, [corners], 1)
+    return corners

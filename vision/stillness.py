@@ -35,25 +35,29 @@ class Stillness:
         self._area = area
         self._before: ImageBGR | None = None
         self._stacks = Stacks()
-        self._mask: Mask = area.play(self._stacks)
-        self._some = _some(self._mask)
+        self._watch(area.play(self._stacks))
 
     def believe(self, stacks: Stacks) -> None:
         """The play area grows and shrinks with what stands on the board."""
         if stacks != self._stacks:
             self._stacks = stacks
-            self._mask = self._area.play(stacks)
-            self._some = _some(self._mask)
+            self._watch(self._area.play(stacks))
+
+    def _watch(self, mask: Mask) -> None:
+        rows, columns = (np.flatnonzero(mask.any(axis=axis)) for axis in (1, 0))
+        self._part = (_span(rows), _span(columns))
+        self._mask = mask[self._part]
+        self._some = np.flatnonzero(self._mask)[::_EACH]
 
     def moving(self, small: ImageBGR) -> bool:
         """Whether something moved since the picture before; the first one counts as motion."""
         before, self._before = self._before, small
         if before is None:
             return True
-        changes = cv2.subtract(small, before, dtype=cv2.CV_16S)
-        some = changes.reshape(-1, 3)[self._some]
-        if not some.size:
+        if not self._some.size:
             return False
+        changes = cv2.subtract(small[self._part], before[self._part], dtype=cv2.CV_16S)
+        some = changes.reshape(-1, 3)[self._some]
         # Exposure and white balance move all of it alike.
         for colour, shift in enumerate(np.median(some, axis=0).astype(int)):
             changes[..., colour] -= shift
@@ -65,6 +69,6 @@ class Stillness:
         return changed > max(self.settings.least_px, self.settings.share * len(change))
 
 
-def _some(mask: Mask) -> NDArray[np.int64]:
-    """Enough of a mask's pixels to tell what most of them do."""
-    return np.flatnonzero(mask)[::_EACH]
+def _span(numbers: NDArray[np.int64]) -> slice:
+    """From the first of them to the last; nothing where there is none."""
+    return slice(numbers[0], numbers[-1] + 1) if numbers.size else slice(0)
