@@ -67,6 +67,7 @@ class Follower:
         self._extents = [extent for piece in reader.kit for extent in piece.shape.extents]
         self._heights = {extent.height for extent in self._extents}
         self._believed: Stacks | None = None
+        self._earlier = Stacks()  # what was believed before the last change
         self._read_at = -np.inf
         self._hand_at = -np.inf  # when pieces did not explain what looked covered
         self._hand = False
@@ -385,6 +386,7 @@ class Follower:
         return Surprise(
             scene,
             self._believed,
+            self._earlier,
             self._readings,
             otherwise,
             self._expected(),
@@ -413,6 +415,8 @@ class Follower:
         scene = replace(scene, doubted=self._doubts.all(), hand_clock=self._where.hand_clock())
         self._wonders = self._new_doubt(scene)
         self._told = self._last = scene
+        if scene.stacks != before:
+            self._earlier = before
         self.believe(scene.stacks)
         self._doubts.note([*self._passing, *self._readings])
         self._passing = []

@@ -40,6 +40,7 @@ class Surprise:
 
     scene: Scene
     before: Stacks  # what stood there
+    earlier: Stacks  # and what before the last change
     readings: Sequence[Reading]  # of this scene
     otherwise: Sequence[Stacks]  # what it looked like by all of them but the newest
     turns: Sequence[Stacks]  # scenes that the game expects
@@ -53,7 +54,7 @@ class Surprise:
         odds = self._fine_odds()
         if not odds:
             return self._plainer()
-        surprise = cfg.surprise ** (self._colours_come() + self._goes_on())
+        surprise = cfg.surprise ** (self._colours_come() + self._goes_on() + self._digs())
         total = surprise + sum(odds.values())
         best = max(odds, key=lambda stacks: odds[stacks])
         if odds[best] / total >= cfg.enough:
@@ -137,6 +138,15 @@ class Surprise:
             )
             rarer = max(rarer, LOST if lost else BESIDES)
         return rarer
+
+    def _digs(self) -> float:
+        """How much rarer it is, as a power, that with what came last goes what it came upon."""
+        for cell in self.before.differing(self.scene.stacks):
+            old, now = self.earlier.get(cell, ""), self.scene.stacks.get(cell, "")
+            came = len(self.before.get(cell, "")) > len(old)
+            if came and self.before[cell].startswith(old) and len(now) < len(old):
+                return LOST
+        return 0.0
 
     def _fine_odds(self) -> dict[Stacks, float]:
         """Scenes that would surprise nobody, with their odds against what was read."""

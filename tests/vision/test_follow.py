@@ -645,6 +645,21 @@ def test_a_turn_with_something_besides_is_only_the_turn_where_that_may_be() -> N
     assert scenes(room.wait(1.0)) == [both.to_json()]
 
 
+def test_what_stood_under_a_piece_that_was_not_there_still_stands() -> None:
+    """A hand was read as a piece; when it goes, what it was said to lie on does not go with it."""
+    first, mistaken = Stacks.of({"b2": "B"}), Stacks.of({"b2": "BY"})
+    turn = Stacks.of({"b2": "B", "c3": "Y"})
+    room = Room(Stacks(), first, mistaken, turn)
+    room.wait(0.5)
+    for stacks in (first, mistaken):
+        room.put(**stacks.to_json())
+        room.wait(0.5)
+    room.put(b2="", c3="Y")
+    room.reader.odds = {turn: 0.025}
+
+    assert scenes(room.wait(1.0)) == [turn.to_json()]
+
+
 def _hand_over(monkeypatch: pytest.MonkeyPatch, *, but_for_pieces: bool) -> None:
     """Something that looks like a hand over d4, seen from above; it may be new pieces."""
 
