@@ -11,7 +11,7 @@ from collections.abc import Sequence
 FEWEST = 2  # turns of a player before his side counts (2 to 4)
 ONE_SIDE = 0.7  # how much of a player's directions must be common, or he has no side (0.5 to 0.9)
 CLEARER_H = 1.5  # hours by which a hand must be nearer to one player than to all others (1 to 2)
-ACROSS_H = 4.0  # hands that come from so far apart are two players' (4 to 6)
+ACROSS_H = 4.5  # hands that come from so far apart are two players' (4 to 6)
 
 
 def apart(one: float, other: float) -> float:

@@ -11,7 +11,7 @@ from vision.frame import Frame
 from vision.reader import Reader
 from vision.seen import CameraNote, Scene
 
-TICK_S = 0.5  # how often the game is told that time has passed
+TICK_S = 0.2  # how often the game is told that time has passed
 
 
 class Onlooker:
