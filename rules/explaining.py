@@ -179,4 +179,5 @@ class Explaining:
             return False
         if next_one != mover and new in ({mover}, {next_one}):
             return new == {next_one}
-        return len(later.breaks) < len(same.breaks)
+        stood = self.t - opened.t >= self.revise_s
+        return stood or len(later.breaks) < len(same.breaks)

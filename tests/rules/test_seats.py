@@ -237,3 +237,15 @@ def test_an_illegal_turn_that_is_taken_back_piece_by_piece_is_one() -> None:
 
     assert table.see(3.0, FRONT, b2="B") == []
     assert table.see(1.5, FRONT, e2="", e3="") == ["taken-back 5"]
+
+
+def test_a_breach_long_after_another_is_the_next_players() -> None:
+    """Blue puts a cube down wrongly, Red takes one of his away, and no hand was seen: time tells."""
+    table = QbqTable()
+    told = table.see(4.0, None, f1="B")
+    assert told[-1].startswith("5 B +f1B ")
+
+    told = table.see(4.0, None, a1="") + table.see(1.1, None)
+
+    assert told[-2:-1] == ["kept 5"]
+    assert told[-1].startswith("6 R -a1 ")
