@@ -58,9 +58,9 @@ class CloseSettings:
     hue_cost: float = 4.0  # of a face with another hue, at most
     worth: float = 0.35  # of a difference here against one in the score by rays
     most: float = 60.0  # of such differences
-    reach: float = 9.0  # by rays; answers that are so much worse are not looked at
-    asked: int = 14  # answers that are looked at in one picture
-    enough: float = 0.5  # gain by which another answer is taken
+    reach: float = 8.0  # by rays; answers that are so much worse are not looked at
+    asked: int = 12  # answers that are looked at in one picture
+    enough: float = 0.3  # gain by which another answer is taken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,10 +97,10 @@ class CloseLook:
             return None
         one, places = self._fitted(patches, state, {})
         two, others = self._fitted(patches, other, {})
+        cfg = self._settings
         # Neither answer may lose because its pieces were fitted from a worse beginning.
         one = max(one, self._fitted(patches, state, others)[0])
         two = max(two, self._fitted(patches, other, places)[0])
-        cfg = self._settings
         return cfg.worth * float(np.clip(two - one, -cfg.most, cfg.most))
 
     def _patch(self, faces: "_Faces", one: State, other: State) -> "_Patch | None":

@@ -1,0 +1,88 @@
+"""What all pixels of a small part of a picture tell, where sample rays see only a sliver."""
+
+import numpy as np
+import pytest
+
+from rules.registry import find_game
+from rules.stacks import Stacks
+from tests.vision.drawn import reader_of
+from vision.close_look import CloseLook, CloseView
+from vision.reader import Reader
+from vision.virtual.placing import Sloppiness
+from vision.virtual.scene import Kind, Scene
+from vision.virtual.studio import Pictures, Studio
+
+CAREFUL = Sloppiness(shift_mm=0.6, twist_deg=2.0, level_mm=0.3, leaning=0.0)
+# The lowest unit of d5 is seen over the top of d4, a few rows of pixels high.
+BEFORE_IT = {"c5": "B", "d4": "B", "e5": "YY", "d6": "Y"}
+
+
+def _state(reader: Reader, stacks: Stacks) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
+    lattice = reader.lattice
+    state = np.zeros((lattice.ranks * lattice.columns, lattice.levels), dtype=np.int8)
+    for cell, stack in stacks.items():
+        column = cell.rank * lattice.columns + cell.file
+        state[column, : len(stack)] = [reader.letters.index(letter) + 1 for letter in stack]
+    return state.ravel()
+
+
+def _close_look(reader: Reader, pictures: Pictures) -> CloseLook:
+    unmoved = np.zeros((reader.lattice.ranks * reader.lattice.columns * reader.lattice.levels, 2))
+    light = np.zeros(3, dtype=np.float32)
+    return CloseLook(
+        reader.lattice,
+        [
+            CloseView(eye.camera, pictures[name], eye.empty, eye.colours, light, unmoved)
+            for name, eye in reader.cameras.items()
+            if eye.empty is not None
+        ],
+    )
+
+
+@pytest.fixture(scope="module")
+def studio() -> Studio:
+    """A table with an overhead and a side camera."""
+    return Studio(Scene.from_seed(2, Kind.of(find_game("kewbz")), family="tune", rig="two"))
+
+
+@pytest.fixture(scope="module")
+def reader(studio: Studio) -> Reader:
+    """A reader that is calibrated for it."""
+    return reader_of(studio.scene, studio)
+
+
+@pytest.mark.parametrize("lowest", ["B", "Y"])
+def test_a_few_rows_of_pixels_tell_a_lowest_unit(
+    studio: Studio, reader: Reader, lowest: str
+) -> None:
+    """The colour that stands there explains all pixels around better than the other one."""
+    other = {"B": "Y", "Y": "B"}[lowest]
+    real = Stacks.of({**BEFORE_IT, "d5": f"{lowest}YB"})
+    wrong = Stacks.of({**BEFORE_IT, "d5": f"{other}YB"})
+    pictures = studio.still(real, 5, sloppy=CAREFUL)
+    close = _close_look(reader, pictures)
+    gain = close.gain(_state(reader, wrong), _state(reader, real))
+    loss = close.gain(_state(reader, real), _state(reader, wrong))
+
+    assert gain is not None
+    assert loss is not None
+    assert gain > 2.0
+    assert loss == pytest.approx(-gain)
+
+
+def test_what_no_camera_sees_tells_nothing(studio: Studio, reader: Reader) -> None:
+    """Of a unit in the middle of others no pixel can speak, and none is said to."""
+    around = dict.fromkeys(("c3", "c4", "c5", "d3", "d5", "e3", "e4", "e5"), "YYYYY")
+    real, wrong = (Stacks.of({**around, "d4": f"{lowest}BBBB"}) for lowest in "BY")
+    pictures = studio.still(real, 6, sloppy=CAREFUL)
+    gain = _close_look(reader, pictures).gain(_state(reader, real), _state(reader, wrong))
+
+    assert gain is None
+
+
+def test_patience_tells_a_letter_where_little_is_seen(studio: Studio, reader: Reader) -> None:
+    """With patience a sliver has its likeliest colour, with its doubt, and no question mark."""
+    real = Stacks.of({**BEFORE_IT, "d5": "YYB"})
+    pictures = studio.still(real, 5, sloppy=CAREFUL)
+
+    assert reader.read(pictures, patient=True).stacks == real
