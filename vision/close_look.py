@@ -58,6 +58,7 @@ class CloseSettings:
     hue_cost: float = 4.0  # of a face with another hue, at most
     worth: float = 0.35  # of a difference here against one in the score by rays
     most: float = 60.0  # of such differences
+    unlike: tuple[float, float] = (0.30, 0.45)  # how little a drawing may look like the picture
     reach: float = 8.0  # by rays; answers that are so much worse are not looked at
     asked: int = 12  # answers that are looked at in one picture
     enough: float = 0.3  # gain by which another answer is taken
@@ -97,11 +98,16 @@ class CloseLook:
             return None
         one, places = self._fitted(patches, state, {})
         two, others = self._fitted(patches, other, {})
-        cfg = self._settings
         # Neither answer may lose because its pieces were fitted from a worse beginning.
         one = max(one, self._fitted(patches, state, others)[0])
         two = max(two, self._fitted(patches, other, places)[0])
-        return cfg.worth * float(np.clip(two - one, -cfg.most, cfg.most))
+        # Where neither drawing looks like the picture, nothing is to be learned from the two.
+        cfg = self._settings
+        pixels = sum(int(np.count_nonzero(patch.near)) for patch in patches)
+        unlike = -max(one, two) / (cfg.weight * cfg.bound * pixels)
+        good, bad = cfg.unlike
+        trust = float(np.clip((bad - unlike) / (bad - good), 0.0, 1.0))
+        return cfg.worth * trust * float(np.clip(two - one, -cfg.most, cfg.most))
 
     def _patch(self, faces: "_Faces", one: State, other: State) -> "_Patch | None":
         """The part of a picture in which two answers differ, if it is large enough."""
