@@ -294,7 +294,7 @@ class Reader:
         images: Mapping[str, ImageBGR],
         looks: Mapping[str, RayLooks],
     ) -> None:
-        """Lets all pixels around the most doubtful places decide."""
+        """Lets all pixels around the most doubtful places decide between colours."""
         cfg = self.settings.close
         views = []
         for (name, own), sight, moved in zip(
@@ -313,6 +313,8 @@ class Reader:
         for column, stack, gain in doubts.options():
             if gain < -cfg.reach or asked >= cfg.asked:
                 break
+            if len(stack) != len(told.stack(column)):
+                continue  # one piece more in the dark between others explains any shadow
             by_rays = told.gain({column: stack})
             other = told.with_changes({column: stack})
             if by_rays < gain - 1.0 or not told.differing(other):
