@@ -279,11 +279,6 @@ class Doubts:
         for column in range(len(self._rivals)):
             self._rivals[column] = dict(others.get(column, {}))
 
-    def faces_seen(self, column: int, other: NDArray[np.int8]) -> float:
-        """How many faces' worth of rays see where another stack differs from the one told."""
-        stack = tuple(int(colour) for colour in other)
-        return self._faces_between(self._stack(column), stack, column)
-
     def told_again(self, column: int, stack: Colours, gain: float) -> None:
         """Takes note that one rival gains so much by all that is known now."""
         self._rivals[column][stack] = gain

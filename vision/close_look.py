@@ -148,8 +148,9 @@ class CloseLook:
             return None
         units = np.flatnonzero((one > 0) | (other > 0))
         corners = self._corners(faces, units)
-        near = (np.nanmin(corners, axis=1) <= high + 6).all(axis=1)
-        near &= (np.nanmax(corners, axis=1) >= low - 6).all(axis=1)
+        near = np.isfinite(corners).all(axis=(1, 2))
+        near &= (corners.min(axis=1) <= high + 6).all(axis=1)
+        near &= (corners.max(axis=1) >= low - 6).all(axis=1)
         return _Patch(faces, low, high, units[near], *self._boxes(faces, units[near]))
 
     def _boxes(self, faces: "_Faces", units: Ints) -> tuple[Floats, Floats]:

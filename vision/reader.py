@@ -39,7 +39,6 @@ from vision.votes import FaceVotes, votes_on
 CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
 MOST_GAIN = 50.0  # of another position as a whole, in log-odds, that is told
-HALF = 0.5  # of a face, and how high a stack is can be judged by all its pixels
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
 
@@ -295,7 +294,7 @@ class Reader:
         images: Mapping[str, ImageBGR],
         looks: Mapping[str, RayLooks],
     ) -> None:
-        """Lets all pixels around the most doubtful places decide."""
+        """Lets all pixels around the most doubtful places decide between colours."""
         cfg = self.settings.close
         views = []
         for (name, own), sight, moved in zip(
@@ -314,7 +313,7 @@ class Reader:
         for column, stack, gain in doubts.options():
             if gain < -cfg.reach or asked >= cfg.asked:
                 break
-            if len(stack) != len(told.stack(column)) and doubts.faces_seen(column, stack) < HALF:
+            if len(stack) != len(told.stack(column)):
                 continue  # one piece more in the dark between others explains any shadow
             by_rays = told.gain({column: stack})
             other = told.with_changes({column: stack})
