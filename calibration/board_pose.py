@@ -32,6 +32,7 @@ from calibration.outline_pose import (
     rectangles,
     taking_turns,
 )
+from calibration.painted import without_painted
 from calibration.pose_quality import HEIGHTS_MM, expected_errors
 from calibration.quads import clock_of, hours_apart
 from calibration.rectify import scale_on_board
@@ -316,7 +317,8 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
     lying: tuple[Cell, ...] = ()
     others = 1 - len(fit.unlike) / (board.lattice.columns * board.lattice.ranks)
     if len(fit.unlike) >= _LYING and fit.seen > _SURE_SEEN * others:
-        lying = tuple(sorted(Cell(*place) for place in fit.unlike))
+        unlike = sorted(Cell(*place) for place in fit.unlike)
+        lying = without_painted(unlike, solution.camera, sight.lab, board.lattice)
     return BoardPose(solution, "grid", tuple(doubts), astray=astray, lying=lying)
 
 
