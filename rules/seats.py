@@ -11,6 +11,7 @@ from collections.abc import Sequence
 FEWEST = 2  # turns of a player before his side counts (2 to 4)
 ONE_SIDE = 0.7  # how much of a player's directions must be common, or he has no side (0.5 to 0.9)
 CLEARER_H = 1.5  # hours by which a hand must be nearer to one player than to all others (1 to 2)
+FAR_H = 3.0  # nobody whose side is known reaches in from so far beside it (2.5 to 4)
 ACROSS_H = 4.5  # hands that come from so far apart are two players' (4 to 6)
 
 
@@ -35,14 +36,16 @@ class Seats:
         self._hours.setdefault(player, []).append(hour)
 
     def whose(self, hour: float, players: Sequence[str]) -> str | None:
-        """The player whose hand came from there; None where that could be several of them."""
-        off: list[tuple[float, str]] = []
-        for player in players:
-            side = self._side(player)
-            if side is None:
-                return None
-            off.append((apart(hour, side), player))
-        off.sort()
+        """The player whose hand came from there; None where that could be several of them.
+
+        It is that of the one player whose side is not known, if it comes from nobody else's.
+        """
+        sides = {player: self._side(player) for player in players}
+        off = sorted((apart(hour, s), player) for player, s in sides.items() if s is not None)
+        unknown = [player for player, side in sides.items() if side is None]
+        if unknown:
+            nobody_elses = off and off[0][0] >= FAR_H
+            return unknown[0] if len(unknown) == 1 and nobody_elses else None
         if len(off) < 2 or off[1][0] - off[0][0] < CLEARER_H:
             return None
         return off[0][1]

@@ -43,6 +43,15 @@ def test_nobody_is_named_where_it_could_be_several(seats: Seats, hour: float) ->
     assert seats.whose(hour, "AB") is None
 
 
+def test_a_hand_from_nobody_elses_side_is_that_of_the_one_left() -> None:
+    """One side is known, the other is not yet: what comes from far beside the one is the other's."""
+    seats = learned(A=(4.6, 8.3), B=(11.0, 11.8, 10.9))
+
+    assert seats.whose(7.4, "AB") == "A"
+    assert seats.whose(9.0, "AB") is None
+    assert seats.whose(7.4, "ABC") is None
+
+
 def test_hands_from_opposite_sides_are_two_players() -> None:
     """Nobody reaches around the board; one arm comes from within a quarter of it."""
     assert across(6.0, 11.0)
