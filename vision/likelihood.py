@@ -97,6 +97,12 @@ class LookSettings:
     room_alike: float = 0.6  # such a pixel is less likely to look like a piece than a piece is
     clip_weight: tuple[float, float, float, float] = (1.0, 0.5, 0.25, 0.1)
     edges: float = 1.0  # how much contrast counts; 0 for not at all
+    grain: float = 2.0  # how much the board's own texture counts; 0 for not at all
+    grain_noise: float = 0.03  # what two pictures of one texture differ by
+    grain_tells: tuple[float, float] = (
+        0.0,
+        2.5,
+    )  # bounds; other texture tells nothing: hands, bumps
     follows_light: bool = True  # whether a common change of light is taken out
 
     def shades(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -136,6 +142,7 @@ class RayLooks:
     shade: NDArray[np.int8]  # (C, F, N) classes of brightness, as if a piece were shown
     nothing_shade: NDArray[np.int8]  # (N) the same where no piece is met
     nothing_off: Floats32  # (N, 3) how far the colour is off that of the empty table
+    same_grain: Floats32  # (N) how much likelier its texture is where no piece is met
 
 
 class EyeLooks:
@@ -160,6 +167,7 @@ class EyeLooks:
             self._empty = of_light(self._empty_light)
             self._empty_spread = _local_spread(eye.empty, self.at)
             self._coarse = _coarse(smooth)
+            self._grain = _grain(smooth, rays.px)
             self._edge_of_nothing = _edge_of_nothing(_contrast(smooth, rays.px))
             moving = ~rays.on_board
             self._edge_of_nothing[moving] += _ON_PIECE[5]
@@ -219,7 +227,8 @@ class EyeLooks:
         contrast = np.digitize(_contrast(smooth, px), CONTRASTS)
         piece, shade = self._pieces(even, colours, tint)
         off = self._off_nothing(values, light, some, piece)
-        nothing = self._nothing(values, off, some, tint)
+        same_grain = self._same_grain(smooth, some)
+        nothing = self._nothing(values, off, some, tint) * same_grain
         return RayLooks(
             piece=piece,
             nothing=self._in_the_room(nothing, piece, some),
@@ -232,6 +241,7 @@ class EyeLooks:
             shade=shade,
             nothing_shade=classes_of(off[:, 0]),
             nothing_off=off,
+            same_grain=same_grain,
         )
 
     def again(self, looks: RayLooks, colours: CameraColours, tint: Floats32) -> RayLooks:
@@ -239,7 +249,7 @@ class EyeLooks:
         piece, shade = self._pieces(looks.values, colours, tint)
         every = np.arange(len(self._rays.px))
         values = of_light(looks.light)
-        nothing = self._nothing(values, looks.nothing_off, every, tint)
+        nothing = self._nothing(values, looks.nothing_off, every, tint) * looks.same_grain
         return replace(
             looks,
             piece=piece,
@@ -290,6 +300,17 @@ class EyeLooks:
                 found[c, f] = own
         found += cfg.anything * cfg.anything_density
         return found, shade
+
+    def _same_grain(self, smooth: ImageBGR, some: NDArray[np.int64]) -> Floats32:
+        """How much likelier the texture around rays is if no piece is met: it shows in shadows."""
+        cfg = self._settings
+        if self._empty is None or not cfg.grain:
+            return np.ones(len(some), dtype=np.float32)
+        now, before = _grain(smooth, self._rays.px[some]), self._grain[some]
+        noise = np.float32(cfg.grain_noise) ** 2
+        alone, left = (np.square(d).mean(axis=1) + noise for d in (now, now - before))
+        least, most = cfg.grain_tells
+        return np.asarray(np.exp(np.clip(cfg.grain * np.log(alone / left), least, most)))
 
     def _bare_board(self, values: Floats32, some: NDArray[np.int64], piece: Floats32) -> Floats32:
         """Without a picture of the empty table: the commonest colour on the board is the board."""
@@ -443,6 +464,16 @@ def _contrast(smooth: ImageBGR, px: NDArray[np.int32], apart: int = 2) -> Floats
     along = log_colours(smooth[below, x]) - log_colours(smooth[above, x])
     squares = np.maximum((across * across).sum(axis=1), (along * along).sum(axis=1))
     return np.asarray(np.sqrt(squares))
+
+
+def _grain(smooth: ImageBGR, px: NDArray[np.int32], around: int = 3) -> Floats32:
+    """The brightness (N, K) around each sampled pixel, less its mean."""
+    height, width = smooth.shape[:2]
+    step = np.arange(-around, around + 1)
+    y = np.clip(px[:, 1, None, None] + step[:, None], 0, height - 1)
+    x = np.clip(px[:, 0, None, None] + step, 0, width - 1)
+    values = log_colours(smooth[y, x])[..., 0].reshape(len(px), len(step) ** 2)
+    return np.asarray(values - values.mean(axis=1, keepdims=True))
 
 
 def _edge_of_nothing(empty: Floats32) -> Floats32:

@@ -5,6 +5,7 @@ A piece fills its columns evenly, so that a wrong height of one column alone is 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,13 @@ class Spot:
     high: int
     base: int = 0
 
+    def stack(self) -> Stack:
+        """What stands on each of its columns."""
+        return np.full(self.high, self.colour, dtype=np.int8)
+
+
+_Answer = tuple[float, NDArray[np.int8], dict[int, Spot]]  # its worth, state and pieces
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacingSettings:
@@ -35,8 +43,10 @@ class PlacingSettings:
     looks: int = 1000  # rounds in all: under a hand nothing fits, and trying would never end
     usual_regret: float = 0.4  # of a ray that is explained as well as can be hoped
     regret: float = 4.0  # places whose rays have less than this beyond the usual are left alone
-    beginnings: int = 4  # different first pieces where a place is laid anew
-    pushes: int = 6  # pieces that are laid in another way where that takes another one away
+    beginnings: int = 4  # pieces that are laid next, each for itself, where a place is laid anew
+    side_by_side: int = 4  # ways of laying it that are followed at once
+    ways: int = 24  # in which each of two pieces is laid anew together with the other one
+    cuts: int = 24  # ways of both together that are tried exactly
     runner_up: float = 60.0  # other answers that are so much worse are forgotten
     runners_up: int = 40  # answers that are looked at again
     shaky_regret: float = 0.6  # of a ray of a piece, beyond which it may be another one
@@ -77,8 +87,12 @@ class Kit:
 
     def instead_of(self, spot: Spot) -> list[Spot]:
         """The other ways in which a piece of this colour can lie on some of its columns."""
-        ways = {other: None for c in spot.columns for other in self._alike[spot.colour, c]}
-        return [other for other in ways if other != spot]
+        return [other for other in self.on(spot.colour, spot.columns) if other != spot]
+
+    def on(self, colour: int, columns: Iterable[int]) -> list[Spot]:
+        """The ways in which a piece of a colour can lie on some of these columns."""
+        alike = self._alike
+        return list({spot: None for c in columns for spot in alike.get((colour, c), ())})
 
     @staticmethod
     def is_rigid(kit: Sequence[KitPiece], lattice: Lattice) -> bool:
@@ -93,6 +107,14 @@ class Kit:
 
 def _gained(one: tuple[float, Spot | None]) -> float:
     return one[0]
+
+
+def _worth(answer: _Answer) -> float:
+    return answer[0]
+
+
+def _place(spot: Spot) -> tuple[int, ...]:
+    return spot.columns
 
 
 def _footprints(width: int, depth: int, lattice: Lattice) -> Iterator[tuple[int, ...]]:
@@ -119,6 +141,7 @@ class Placing:
         self.owner = {c: spot for spot in pieces for c in spot.columns}  # the piece on a column
         self.met: list[tuple[NDArray[np.int8], dict[int, Spot]]] = []  # other good answers
         self._looks = 0
+        self._cut: set[tuple[Spot, Spot]] = set()  # pairs that were laid anew together
 
     def climb(self, within: NDArray[np.bool_] | None = None) -> None:
         """Puts, replaces and takes away pieces until nothing gains any more."""
@@ -157,63 +180,120 @@ class Placing:
         """Lays the pieces anew around places that are explained badly, in several ways.
 
         The `least` worst places are tried even if they are explained as well as can be hoped:
-        what is met there tells how sure the answer is. Where none is, it must be quick.
+        another answer may explain them better still, and what is met there tells how sure the
+        answer is. Where none is, it must be quick.
         """
-        tried: set[int] = set()
+        tried: set[frozenset[Spot]] = set()
         for number in range(tries):
             if self._looks > self.settings.looks:
                 return
             regret, rays = self.position.explained()
             regrets = around(regret - self.settings.usual_regret * rays, self.kit.lattice)
-            order = [int(c) for c in np.argsort(-regrets) if int(c) not in tried]
-            if not order or (number >= least and regrets[order[0]] < self.settings.regret):
+            for column in np.argsort(-regrets).tolist():
+                near = self._near(column)
+                if near not in tried:
+                    break
+            else:
                 return
-            tried.add(order[0])
-            if self._lay_anew(order[0]) or (least and self._push(order[0])):
-                tried -= self._around(self._around([order[0]]))
+            if number >= least and regrets[column] < self.settings.regret:
+                return
+            tried.add(near)
+            if not self._recut(column):
+                self._lay_anew(column)
+
+    def _near(self, column: int) -> frozenset[Spot]:
+        """The pieces on a column and beside it."""
+        return frozenset(self.owner[c] for c in self._around([column]) if c in self.owner)
 
     def _lay_anew(self, column: int) -> bool:
-        """Clears a column and those beside it, and begins with each good piece for it."""
+        """Clears a column and those beside it and lays pieces there, several ways side by side.
+
+        What explains most by itself may leave no room for what explains most together.
+        """
         state, owner, worth = self.position.state[:-1].copy(), dict(self.owner), self.worth()
-        near = self._around([column])
-        touched = {spot for spot in self.pieces() if near & set(spot.columns)}
+        touched = self._near(column)
         self._clear({c for spot in touched for c in spot.columns})
         within = np.zeros(self.position.evidence.columns + 1, dtype=bool)
         within[[c for spot in touched for c in spot.columns] + [column]] = True
-        here = np.zeros_like(within)
-        here[column] = True
-        bare, bare_owner = self.position.state[:-1].copy(), dict(self.owner)
-        moves = [m for m in self._best_moves(within=here) if m[1] not in touched]
-        for _, first in moves[: self.settings.beginnings]:
-            self._put(first)
-            self.climb(within)
-            if self._kept(state, owner, worth):
-                return True
-            self._restore(bare, bare_owner)
+        ways = [(self.worth(), self.position.state[:-1].copy(), dict(self.owner))]
+        best = ways[0]
+        for _ in range(self.settings.rounds):
+            longer: dict[bytes, _Answer] = {}
+            for so_far, begun, pieces in ways:
+                self._restore(begun, pieces)
+                for gain, spot in self._best_moves(within=within)[: self.settings.beginnings]:
+                    changes = self._changes(spot)
+                    laid = {c: s for c, s in pieces.items() if c not in changes}
+                    laid |= dict.fromkeys(spot.columns, spot)
+                    after = self.position.with_changes(changes)
+                    if not np.array_equal(after, state):
+                        longer[after.tobytes()] = (so_far + gain, after, laid)
+            ways = sorted(longer.values(), key=_worth)[::-1][: self.settings.side_by_side]
+            if not ways:
+                break
+            best = max(best, ways[0], key=_worth)
+        self._restore(*best[1:])
+        self.climb(within)
+        if self._kept(state, owner, worth):
+            return True
         self._restore(state, owner)
         return False
 
-    def _push(self, column: int) -> bool:
-        """Lays a piece near a column in another way, and those that lay there where they can."""
-        state, owner, worth = self.position.state[:-1].copy(), dict(self.owner), self.worth()
-        near = self._around([column])
-        pieces = {self.owner[c] for c in near if c in self.owner}
-        tries = []
-        for piece in sorted(pieces, key=lambda spot: spot.columns):
-            for spot in self.kit.instead_of(piece):
-                gone = {self.owner[c] for c in spot.columns if c in self.owner} - {piece}
-                if len(gone) == 1:
-                    tries.append((self._gain(spot), spot))
-        for _, spot in sorted(tries, key=_gained, reverse=True)[: self.settings.pushes]:
-            changed = set(self._changes(spot))
-            self._put(spot)
-            within = np.zeros(self.position.evidence.columns + 1, dtype=bool)
-            within[list(changed)] = True
-            self.climb(within)
-            if self._kept(state, owner, worth):
+    def _recut(self, column: int) -> bool:
+        """Lays two pieces that touch near a column anew together; others stay as they are.
+
+        Neither can be laid rightly while the other one lies wrongly.
+        """
+        near = self._around(self._around([column]))
+        pieces = sorted({self.owner[c] for c in near if c in self.owner}, key=_place)
+        for one, two in combinations(pieces, 2):
+            if (one, two) in self._cut or not self._around(one.columns) & set(two.columns):
+                continue
+            self._cut.add((one, two))
+            if self._laid_better(one, two):
                 return True
-            self._restore(state, owner)
         return False
+
+    def _laid_better(self, one: Spot, two: Spot) -> bool:
+        """Takes the best way in which two pieces can lie together; remembers the others."""
+        state, owner, worth = self.position.state[:-1].copy(), dict(self.owner), self.worth()
+        touched = {*one.columns, *two.columns}
+        self._clear(touched)
+        now = worth - self.worth()
+        ways = {colour: self._ways(colour, touched) for colour in {one.colour, two.colour}}
+        tries = [
+            (a + b, {spot for spot in (first, second) if spot is not None})
+            for a, first in ways[one.colour]
+            for b, second in ways[two.colour]
+            if first is None or second is None or not set(first.columns) & set(second.columns)
+        ]
+        tries.sort(key=lambda other: -other[0])
+        best: tuple[float, set[Spot]] = (now + 0.05, set())
+        for _, spots in [t for t in tries if t[1] != {one, two}][: self.settings.cuts]:
+            changes = {c: spot.stack() for spot in spots for c in spot.columns}
+            gain = self.position.gain(changes) - self.settings.piece_cost * len(spots)
+            if gain > best[0]:
+                best = gain, spots
+            if gain > now - self.settings.runner_up:
+                others = self.owner | {c: spot for spot in spots for c in spot.columns}
+                self.met.append((self.position.with_changes(changes), others))
+        if not best[1]:
+            self._restore(state, owner)
+            return False
+        self.met.append((state, owner))
+        for spot in best[1]:
+            self._put(spot)
+        return True
+
+    def _ways(self, colour: int, touched: set[int]) -> list[tuple[float, Spot | None]]:
+        """Where a piece of a colour could lie on some of these columns, the best ways; or not."""
+        free = {
+            spot: self._gain(spot)
+            for spot in self.kit.on(colour, touched)
+            if not any(c in self.owner for c in spot.columns)
+        }
+        best = sorted(free, key=lambda spot: -free[spot])[: self.settings.ways]
+        return [(0.0, None), *((free[spot], spot) for spot in best)]
 
     def _kept(self, state: NDArray[np.int8], owner: dict[int, Spot], worth: float) -> bool:
         """Whether what stands now is better than what stood before; remembers the other."""
@@ -356,8 +436,7 @@ class Placing:
             own = gains.gains[:, :, :high, high - 1].sum(axis=2)
             even[:, :columns, high - 1] = own - gains.settings.unit_cost * high
         now = np.zeros(columns + 1)
-        for column in self.owner:
-            now[column] = gains.worth(column, self.position.stack(column))
+        now[:columns] = gains.worths(self.position.state[:-1].reshape(-1, levels))
         return even, now
 
     def _swept(self, columns: Iterable[int]) -> set[int]:
@@ -368,9 +447,10 @@ class Placing:
         } - own
 
     def _changes(self, spot: Spot) -> dict[int, Stack]:
-        stack = np.full(spot.high, spot.colour, dtype=np.int8)
         none = np.zeros(0, dtype=np.int8)
-        return dict.fromkeys(self._swept(spot.columns), none) | dict.fromkeys(spot.columns, stack)
+        return dict.fromkeys(self._swept(spot.columns), none) | dict.fromkeys(
+            spot.columns, spot.stack()
+        )
 
     def _gain(self, spot: Spot) -> float:
         lost = len({self.owner[c] for c in spot.columns if c in self.owner})

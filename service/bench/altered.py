@@ -44,6 +44,11 @@ def _contrast(settings: ReaderSettings, eye: CameraEye) -> tuple[ReaderSettings,
     return replace(settings, looks=replace(settings.looks, edges=0.0)), eye
 
 
+def _grain(settings: ReaderSettings, eye: CameraEye) -> tuple[ReaderSettings, CameraEye]:
+    """The board's own texture says nothing."""
+    return replace(settings, looks=replace(settings.looks, grain=0.0)), eye
+
+
 def _places(settings: ReaderSettings, eye: CameraEye) -> tuple[ReaderSettings, CameraEye]:
     """Stacks and cameras are taken to stand exactly where they should."""
     nudge = replace(settings.nudge, deviation_mm=1e-4, off_mm=1e-4, warp=1e-7, lean=1e-7)
@@ -66,6 +71,7 @@ INGREDIENTS: Mapping[str, Lacking] = {
     "background": _background,
     "light": _light,
     "contrast": _contrast,
+    "grain": _grain,
     "places": _places,
     "adapting": _adapting,
     "shading": _shading,

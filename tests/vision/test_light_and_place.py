@@ -7,11 +7,15 @@ import pytest
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
+from calibration.colour_fit import ColourView, fit_colours
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
+from vision.frame import ImageBGR
+from vision.likelihood import CameraEye, EyeLooks
 from vision.nudge import NudgeSettings
 from vision.position import Position
+from vision.rays import sample_rays
 from vision.reader import Reader
 from vision.search import exchange
 from vision.shading import CLASSES, Bell, Urns, classes_of, shares_of
@@ -48,6 +52,35 @@ class TestUrns:
 
         assert (np.diff(found) >= 0).all()
         assert (found.min(), found.max()) == (0, CLASSES - 1)
+
+
+class TestGrain:
+    """The board's own texture shows through shadows; other textures tell nothing."""
+
+    SCENE = Scene.from_seed(3103, Kind.of(find_game("ksar")), family="tune", rig="one")
+
+    def _told(self, shown: ImageBGR) -> float:
+        """What the texture of a picture usually says, where the bare floor is in sight."""
+        studio = Studio(self.SCENE)
+        ((name, empty),) = studio.empty().items()
+        coloured = studio.colour_picture()
+        view = ColourView(self.SCENE.cameras[name], coloured.pictures[name], empty)
+        kind = self.SCENE.kind
+        (colours,) = fit_colours([view], kind.board, kind.colours, coloured.stacks)
+        rays = sample_rays(self.SCENE.cameras[name], kind.board)
+        looks = EyeLooks(CameraEye(self.SCENE.cameras[name], colours, empty), rays, kind.board)
+        return float(np.median(looks.read(shown).same_grain[rays.on_board]))
+
+    def test_a_shadow_leaves_the_grain(self) -> None:
+        """A third of the light, and warmer: the same wood."""
+        ((_, again),) = Studio(self.SCENE).empty(1).items()  # with other noise
+        darker = np.array([0.5, 0.58, 0.66]) * again
+        assert self._told(darker.astype(np.uint8)) > 1.5
+
+    def test_another_wood_tells_nothing(self) -> None:
+        """The same wood turned round is as another piece of wood."""
+        ((_, empty),) = Studio(self.SCENE).empty().items()
+        assert self._told(np.ascontiguousarray(empty[::-1, ::-1])) < 1.1
 
 
 def _moved(camera: Camera, by_mm: NDArray[np.float64]) -> Camera:
