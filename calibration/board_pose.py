@@ -54,6 +54,7 @@ _LEAST_AREA, _LEAST_CELL = 0.004, 0.00006
 _RIVAL, _RIVAL_MM = 0.93, 4.0  # another reading nearly as good, at another place
 _RIVAL_OUTLINE = "another rectangle in the picture could be the board as well"
 _RIVAL_FRAME = "its edges could also be read otherwise: inner edges as outer ones, or other lines"
+_ALIKE = 0.02  # of a frame's standing: between fits so near in it chance decides
 _UNLIKE_RAILS = "edges like the frame's are seen, but its rails would look unlike each other"
 _LIKE_AROUND = "a rectangle like the board is seen, but it looks like what lies around it"
 _EITHER_WAY = (
@@ -357,7 +358,7 @@ def _by_frame(
     frames = _sound_edges(fit_frames(around, segments, sight, board), sight, board)
     if not frames or frames[0].worth <= _SURE_EDGES:
         return None, frames
-    found = _by_edges(frames, sight, board)
+    found = _by_edges(_most_agreed_first(frames, board), sight, board)
     # Else fainter lines between cells may tell which edges they are.
     return None if found.doubts else found, frames
 
@@ -428,6 +429,20 @@ def _leans_either_way(lean: Lean, board: Board) -> bool:
     high = HEIGHTS_MM[-1]
     told = expected_errors(lean.solution, board, HEIGHTS_MM)[f"{high:g}"]
     return apart_mm(lean.solution.camera, lean.other.camera, board, high) > 2 * told
+
+
+def _most_agreed_first(frames: Sequence[OutlineFit], board: Board) -> list[OutlineFit]:
+    """The fits, but first of those nearly as good as the best the one nearest to all of these.
+
+    From straight above a frame's height, its width and the lens explain each other.
+    """
+    alike = [fit for fit in frames if fit.standing > frames[0].standing - _ALIKE]
+    apart = [
+        sum(min(apart_mm(f.solution.camera, o.solution.camera, board), _RIVAL_MM) for o in alike)
+        for f in alike
+    ]
+    middle = alike[int(np.argmin(apart))]
+    return [middle, *(fit for fit in frames if fit is not middle)]
 
 
 def apart_mm(one: Camera, other: Camera, board: Board, height_mm: float = 0.0) -> float:

@@ -1,6 +1,6 @@
 """The pose from the board's outline or frame, where no lattice is to be seen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -28,16 +28,17 @@ _MOST_TRIED = 8
 _MOST_COMPARED, _MOST_KEPT = 60, 10
 _FRAME_GUESSES = (0.6, 0.8, 1.0, 1.3)  # heights of a frame, in units, where nobody measured it
 _WIDTHS = tuple(range(6, 31, 3))  # widths of a frame in mm, likewise
-_BEST_STARTS, _SAME = 20, 0.005  # of the picture's width
+_BEST_STARTS, _SAME = 26, 0.005  # of the picture's width
 _THICK_MM = (2.5, 1.5)  # usual felts and boards, whose side faces look like their top, and spread
 _PAPER_MM = (0.2, 0.2)
 _BOTTOM_MM = 4.0  # how thick the bottom of a frame may be
+_PRESSED_MM = 2.5  # how much higher than the cells a frame may seem to stand
 _ROUND_MM, _PLAY_MM = 0.4, 0.5  # how rounded a frame's edges are, how loosely pieces lie in it
 CUT_MM = 1.1  # how exactly margins are usually kept: felt is cut by scissors, and stretches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Start:
+class Start:
     """One way to read a rectangle: from where it would be seen, and with which sizes."""
 
     camera: Camera
@@ -142,35 +143,32 @@ def fit_frames(
     heights = _guesses(board.frame_height_mm, [g * unit for g in _FRAME_GUESSES])
     widths = _guesses(board.frame_width_mm, list(_WIDTHS))
     glance = FrameGlance(sight.lab, (wide, deep))
-    starts: list[_Start] = []
 
-    def consider(one: Found, grow: float, height: float, widths: Sequence[float]) -> None:
+    def ways(one: Found, grow: float, height: float, widths: Sequence[float]) -> Iterator[Start]:
         corners = board_corners(board, (grow,) * 4) + np.array([0, 0, height])
         camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
         if camera is not None:
-            starts.extend(
-                _Start(camera, (height, width), glance.score(camera, height, width))
-                for width in widths
-            )
+            for width in widths:
+                score = glance.score(camera, height, width)
+                yield Start(camera, (height, width), score)
 
+    by_rectangle: list[list[Start]] = []
     shape = Shape((wide, deep), sight.lens, sight.lens_known)
     points = vanishing_points(segments, 2 / sight.lens.focal_px)
     for one, part in dense_frames(sight.lab, points, shape, [w / wide for w in widths]):
-        for height in heights:
-            consider(one, 0.0, height, [part * wide])
-    for one in found[:_MOST_TRIED]:
-        for height in heights:
-            consider(one, 0.0, height, widths)
-            for width in widths:
-                consider(one, width, height, [width])
-    starts.sort(key=lambda s: -s.score)
+        by_rectangle.append([s for h in heights for s in ways(one, 0.0, h, [part * wide])])
+    for one in found:
+        by_rectangle.append([s for h in heights for s in ways(one, 0.0, h, widths)])
+        by_rectangle[-1] += [s for h in heights for w in widths for s in ways(one, w, h, [w])]
+    for starts in by_rectangle:
+        starts.sort(key=_by_score)
     errors = (
         0.4 if isinstance(board.frame_height_mm, (int, float)) else 0.3 * unit,
         0.6 if isinstance(board.frame_width_mm, (int, float)) else 6.0,
         _BOTTOM_MM,
     )
     fits = []
-    for start in _apart(starts, board):
+    for start in _apart(best_and_each_in_turn(by_rectangle), board):
         camera = start.camera
         fit = fit_outline(
             camera,
@@ -180,7 +178,7 @@ def fit_frames(
             innermost=False,
             reaches_px=(7, 5, 4, 4, 3, 3),
         )
-        if fit is not None and _sane(fit, unit):
+        if fit is not None and is_of_wood(fit.sizes, unit):
             loose = _loose(fit, sight, start.sizes, errors)
             height, width = float(loose.sizes[0]), float(loose.sizes[1])
             alike = rails_alike(sight.lab, loose.solution.camera, (wide, deep), height, width)
@@ -189,9 +187,25 @@ def fit_frames(
     return fits
 
 
-def _apart(starts: Sequence[_Start], board: Board) -> list[_Start]:
+def _by_score(start: Start) -> float:
+    return -start.score
+
+
+def best_and_each_in_turn(by_rectangle: Sequence[Sequence[Start]]) -> list[Start]:
+    """The best ways to read any rectangle, and in between the best ways of each in turn.
+
+    Squares of a cloth can be read in many ways that all look good; a frame's own rectangle
+    would not come to its turn.
+    """
+    best = sorted((s for starts in by_rectangle for s in starts), key=_by_score)
+    rows = zip_longest(*by_rectangle)
+    each = [s for row in rows for s in sorted((s for s in row if s is not None), key=_by_score)]
+    return [start for both in zip(best, each, strict=True) for start in both]
+
+
+def _apart(starts: Sequence[Start], board: Board) -> list[Start]:
     """The best of some ways to read a rectangle, each seen elsewhere than those before."""
-    kept: list[_Start] = []
+    kept: list[Start] = []
     taken: list[Floats] = []
     for start in starts:
         height, width = start.sizes
@@ -220,10 +234,10 @@ def _loose(
     return replace(fit, solution=loose, sizes=fit.sizes + loose.sizes[:3])
 
 
-def _sane(fit: OutlineFit, unit: float) -> bool:
-    """Whether the frame came out as something that can be made of wood."""
-    height, width, _ = fit.sizes
-    return bool(0.3 * unit < height < 3 * unit and width > 0.25 * unit)
+def is_of_wood(sizes: Floats, unit: float) -> bool:
+    """Whether a frame of these sizes can be made of wood, and stands on the table."""
+    height, width, bottom = sizes
+    return bool(0.3 * unit < height < 3 * unit and width > 0.25 * unit and bottom > -_PRESSED_MM)
 
 
 def _guesses(given: Millimetres | None, otherwise: list[float]) -> list[float]:

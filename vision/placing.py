@@ -51,6 +51,9 @@ class PlacingSettings:
     runners_up: int = 40  # answers that are looked at again
     shaky_regret: float = 0.6  # of a ray of a piece, beyond which it may be another one
     shaky_gap: float = 15.0  # how much worse others may then seem
+    unseen: float = (
+        2.0  # rays that would meet a piece; with fewer nobody knows whether it lies there
+    )
     rival_gap: float = 20.0  # placements predicted further below the best are no rivals
 
 
@@ -332,19 +335,37 @@ class Placing:
                     own = found.setdefault(column, {})
                     own[other] = max(own.get(other, -np.inf), gain)
 
+        for changes, gain in self._instead():
+            add(changes, gain)
+        return found
+
+    def _instead(self) -> Iterator[tuple[Mapping[int, Stack], float]]:
+        """Other answers, as far as they differ, and what each would gain."""
+        none = np.zeros(0, dtype=np.int8)
         for spot in self.pieces():
-            none = np.zeros(0, dtype=np.int8)
-            add(dict.fromkeys(spot.columns, none), self.without(spot))
+            yield dict.fromkeys(spot.columns, none), self.without(spot)
         for spot in self._shaky():
             for high in range(self.position.levels + 1):
                 other = np.full(high, spot.colour, dtype=np.int8)
-                add(dict.fromkeys(spot.columns, other), -self.settings.shaky_gap)
+                yield dict.fromkeys(spot.columns, other), -self.settings.shaky_gap
         for gain, spot in self._best_moves(least=-self.settings.rival_gap, tried=40):
-            add(self._changes(spot), gain)
+            yield self._changes(spot), gain
         for gain, state, _ in self._ranked():
             if gain > -self.settings.rival_gap:
-                add(self.position.differing(state), gain)
-        return found
+                yield self.position.differing(state), gain
+        for spot in self._unseen():
+            yield self._changes(spot), -self.settings.piece_cost
+
+    def _unseen(self) -> list[Spot]:
+        """Where a piece could lie that no camera would see."""
+        kit, levels = self.kit, self.position.levels
+        seen = self.position.sight().reshape(-1, levels).cumsum(axis=1)
+        none = np.zeros((1, levels))
+        by_spot = np.concatenate([seen, none])[kit.columns, kit.high[:, None] - 1].sum(axis=1)
+        free = np.ones(len(seen) + 1, dtype=bool)
+        free[list(self.owner)] = False
+        dark = (by_spot < self.settings.unseen) & free[kit.columns].all(axis=1)
+        return [kit.spots[i] for i in np.flatnonzero(dark)]
 
     def _shaky(self) -> list[Spot]:
         """Pieces whose rays are explained worse than those of pieces that are read rightly.
