@@ -317,9 +317,10 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
         )
     lying: tuple[Cell, ...] = ()
     others = 1 - len(fit.unlike) / (board.lattice.columns * board.lattice.ranks)
-    if len(fit.unlike) >= _LYING and fit.seen > _SURE_SEEN * others:
-        unlike = sorted(Cell(*place) for place in fit.unlike)
-        lying = without_painted(unlike, solution.camera, sight.lab, board.lattice)
+    unlike = sorted(Cell(*place) for place in fit.unlike)
+    high = without_painted(unlike, solution.camera, sight.lab, board.lattice)
+    if len(high) >= _LYING and fit.seen > _SURE_SEEN * others:
+        lying = high
     return BoardPose(solution, "grid", tuple(doubts), astray=astray, lying=lying)
 
 
@@ -356,9 +357,10 @@ def _by_frame(
     say("the board's frame")
     around = _outlines(segments, sight, board)
     frames = _sound_edges(fit_frames(around, segments, sight, board), sight, board)
+    frames = _most_agreed_first(frames, board)
     if not frames or frames[0].worth <= _SURE_EDGES:
         return None, frames
-    found = _by_edges(_most_agreed_first(frames, board), sight, board)
+    found = _by_edges(frames, sight, board)
     # Else fainter lines between cells may tell which edges they are.
     return None if found.doubts else found, frames
 
@@ -436,6 +438,8 @@ def _most_agreed_first(frames: Sequence[OutlineFit], board: Board) -> list[Outli
 
     From straight above a frame's height, its width and the lens explain each other.
     """
+    if not frames:
+        return []
     alike = [fit for fit in frames if fit.standing > frames[0].standing - _ALIKE]
     apart = [
         sum(min(apart_mm(f.solution.camera, o.solution.camera, board), _RIVAL_MM) for o in alike)

@@ -14,6 +14,7 @@ from rules.cells import Cell
 from rules.lattice import Lattice
 
 _BESIDE = 0.13  # of the pitch: so far inside and outside the border the picture is looked at
+_MORE = 0.03  # so much farther a piece must be seen to be told from paint
 _ALONG = np.linspace(-0.36, 0.36, 9)  # of the pitch, along each border
 _NEARLY_ALL = 0.9
 _APART = 8.0  # in Lab; paint that differs less from the board than that is not told apart
@@ -28,6 +29,8 @@ def without_painted(
 
 def _is_painted(cell: Cell, camera: Camera, lab: Plane, lattice: Lattice) -> bool:
     """Whether another colour fills the cell exactly, seen against what lies a cell farther on."""
+    if _reach(cell, camera, lattice) < _BESIDE + _MORE:
+        return False  # so straight from above a piece looks like paint
     near, beyond, beside = _around(cell, lattice)
     inside, outside, elsewhere = (
         _colours(camera, lab, np.asarray(points) * lattice.pitch_mm)
@@ -41,6 +44,15 @@ def _is_painted(cell: Cell, camera: Camera, lab: Plane, lattice: Lattice) -> boo
     filled = _off(inside, paint) < _off(inside, elsewhere)
     ends = _off(outside, elsewhere) < _off(outside, paint)
     return bool(min(filled.mean(), ends.mean()) > _NEARLY_ALL)
+
+
+def _reach(cell: Cell, camera: Camera, lattice: Lattice) -> float:
+    """By how much of the pitch the top of a piece on the cell is seen beyond the cell."""
+    middle = (np.array([cell.file, cell.rank]) + 0.5) * lattice.pitch_mm
+    square = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * np.array(lattice.unit_mm[:2]) / 2
+    top = np.column_stack([middle + square, np.full(4, lattice.unit_mm[2])])
+    away = np.abs(camera.back_project(camera.project(top))[:, :2] - middle) / lattice.pitch_mm
+    return float(away.max() - 0.5) if np.isfinite(away).all() else np.inf
 
 
 def _around(cell: Cell, lattice: Lattice) -> tuple[list[Floats], list[Floats], list[Floats]]:

@@ -51,9 +51,7 @@ class PlacingSettings:
     runners_up: int = 40  # answers that are looked at again
     shaky_regret: float = 0.6  # of a ray of a piece, beyond which it may be another one
     shaky_gap: float = 15.0  # how much worse others may then seem
-    unseen: float = (
-        2.0  # rays that would meet a piece; with fewer nobody knows whether it lies there
-    )
+    unseen: float = 3.0  # rays through the places of a piece; with fewer it may lie there
     rival_gap: float = 20.0  # placements predicted further below the best are no rivals
 
 
@@ -186,7 +184,7 @@ class Placing:
         another answer may explain them better still, and what is met there tells how sure the
         answer is. Where none is, it must be quick.
         """
-        tried: set[frozenset[Spot]] = set()
+        tried: set[tuple[int, frozenset[Spot]]] = set()
         for number in range(tries):
             if self._looks > self.settings.looks:
                 return
@@ -194,21 +192,22 @@ class Placing:
             regrets = around(regret - self.settings.usual_regret * rays, self.kit.lattice)
             for column in np.argsort(-regrets).tolist():
                 near = self._near(column)
-                if near not in tried:
+                place = (-1 if near else column, near)
+                if place not in tried:
                     break
             else:
                 return
             if number >= least and regrets[column] < self.settings.regret:
                 return
-            tried.add(near)
-            if not self._recut(column):
+            tried.add(place)
+            if not (least and self._recut(column)):
                 self._lay_anew(column)
 
     def _near(self, column: int) -> frozenset[Spot]:
         """The pieces on a column and beside it."""
         return frozenset(self.owner[c] for c in self._around([column]) if c in self.owner)
 
-    def _lay_anew(self, column: int) -> bool:
+    def _lay_anew(self, column: int) -> None:
         """Clears a column and those beside it and lays pieces there, several ways side by side.
 
         What explains most by itself may leave no room for what explains most together.
@@ -237,10 +236,8 @@ class Placing:
             best = max(best, ways[0], key=_worth)
         self._restore(*best[1:])
         self.climb(within)
-        if self._kept(state, owner, worth):
-            return True
-        self._restore(state, owner)
-        return False
+        if not self._kept(state, owner, worth):
+            self._restore(state, owner)
 
     def _recut(self, column: int) -> bool:
         """Lays two pieces that touch near a column anew together; others stay as they are.
@@ -259,33 +256,37 @@ class Placing:
 
     def _laid_better(self, one: Spot, two: Spot) -> bool:
         """Takes the best way in which two pieces can lie together; remembers the others."""
+        self._looks += 1
         state, owner, worth = self.position.state[:-1].copy(), dict(self.owner), self.worth()
         touched = {*one.columns, *two.columns}
         self._clear(touched)
         now = worth - self.worth()
         ways = {colour: self._ways(colour, touched) for colour in {one.colour, two.colour}}
-        tries = [
-            (a + b, {spot for spot in (first, second) if spot is not None})
+        tries = {
+            frozenset(spot for spot in (first, second) if spot is not None): a + b
             for a, first in ways[one.colour]
             for b, second in ways[two.colour]
             if first is None or second is None or not set(first.columns) & set(second.columns)
-        ]
-        tries.sort(key=lambda other: -other[0])
-        best: tuple[float, set[Spot]] = (now + 0.05, set())
-        for _, spots in [t for t in tries if t[1] != {one, two}][: self.settings.cuts]:
+        }
+        tries.pop(frozenset({one, two}), None)
+        best, least = None, now + 0.05
+        for spots in sorted(tries, key=lambda other: -tries[other])[: self.settings.cuts]:
             changes = {c: spot.stack() for spot in spots for c in spot.columns}
             gain = self.position.gain(changes) - self.settings.piece_cost * len(spots)
-            if gain > best[0]:
-                best = gain, spots
+            if gain > least:
+                best, least = spots, gain
             if gain > now - self.settings.runner_up:
                 others = self.owner | {c: spot for spot in spots for c in spot.columns}
                 self.met.append((self.position.with_changes(changes), others))
-        if not best[1]:
+        if best is None:
             self._restore(state, owner)
             return False
         self.met.append((state, owner))
-        for spot in best[1]:
+        for spot in sorted(best, key=_place):
             self._put(spot)
+        within = np.zeros(self.position.evidence.columns + 1, dtype=bool)
+        within[list(touched)] = True
+        self.climb(within)
         return True
 
     def _ways(self, colour: int, touched: set[int]) -> list[tuple[float, Spot | None]]:
@@ -353,8 +354,9 @@ class Placing:
         for gain, state, _ in self._ranked():
             if gain > -self.settings.rival_gap:
                 yield self.position.differing(state), gain
-        for spot in self._unseen():
-            yield self._changes(spot), -self.settings.piece_cost
+        if self.position.anchor is None:  # else what stood there last is believed
+            for spot in self._unseen():
+                yield self._changes(spot), -self.settings.piece_cost
 
     def _unseen(self) -> list[Spot]:
         """Where a piece could lie that no camera would see."""

@@ -459,8 +459,8 @@ class Reader:
             placing.remember(before)
         placing.climb()
         # To one camera many wrong answers look nearly as good: every place is tried anew.
-        least = (60 if len(position.sights) == 1 else 15) if thorough else 0
-        placing.shake(tries=60 if thorough else 4, least=least)
+        least = (100 if len(position.sights) == 1 else 15) if thorough else 0
+        placing.shake(tries=100 if thorough else 4, least=least)
         return placing
 
     def _adapted(self, position: Position, looks: Mapping[str, RayLooks]) -> tuple[Position, float]:
