@@ -321,11 +321,11 @@ class Placing:
         self.position.restore(state)
         self.owner = dict(owner)
 
-    def rivals(self) -> dict[int, dict[tuple[int, ...], float]]:
+    def rivals(self, *, unseen: bool = False) -> dict[int, dict[tuple[int, ...], float]]:
         """For every column other stacks, with what the score would gain (mostly lose) by them.
 
         They come of other pieces, of none where one stands, and of whole other answers that the
-        search met.
+        search met; `unseen`: of pieces that no camera would see, too.
         """
         found: dict[int, dict[tuple[int, ...], float]] = {}
 
@@ -338,6 +338,8 @@ class Placing:
 
         for changes, gain in self._instead():
             add(changes, gain)
+        for spot in self._unseen() if unseen else ():
+            add(self._changes(spot), -self.settings.piece_cost)
         return found
 
     def _instead(self) -> Iterator[tuple[Mapping[int, Stack], float]]:
@@ -354,9 +356,6 @@ class Placing:
         for gain, state, _ in self._ranked():
             if gain > -self.settings.rival_gap:
                 yield self.position.differing(state), gain
-        if self.position.anchor is None:  # else what stood there last is believed
-            for spot in self._unseen():
-                yield self._changes(spot), -self.settings.piece_cost
 
     def _unseen(self) -> list[Spot]:
         """Where a piece could lie that no camera would see."""

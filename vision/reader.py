@@ -222,7 +222,7 @@ class Reader:
         certainty = replace(self._certainty, sliver=0.0) if patient else self._certainty
         doubts = Doubts(position, position.columns_gain(), certainty, doubted=doubted)
         if placing is not None:
-            doubts.take(placing.rivals())
+            doubts.take(placing.rivals(unseen=patient and last is None))
         told = self._settled(position, doubts)
         doubts.add(slid)
         if patient and placing is None:
