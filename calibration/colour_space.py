@@ -48,6 +48,12 @@ def log_colours(bgr: NDArray[np.uint8]) -> Floats32:
     return np.asarray(out.reshape(shape))
 
 
+def brightness(bgr: NDArray[np.uint8]) -> Floats32:
+    """The first axis of `log_colours` alone."""
+    logs = _LOG_OF_BYTE.take(bgr)
+    return np.asarray((logs[..., 0] + logs[..., 1] + logs[..., 2]) / np.float32(3))
+
+
 def light_of(bgr: NDArray[np.uint8]) -> Floats32:
     """Light of each channel of pixels (..., 3)."""
     return np.asarray(_LIGHT_OF_BYTE.take(bgr))

@@ -32,7 +32,6 @@ _BEST_STARTS, _SAME = 26, 0.005  # of the picture's width
 _THICK_MM = (2.5, 1.5)  # usual felts and boards, whose side faces look like their top, and spread
 _PAPER_MM = (0.2, 0.2)
 _BOTTOM_MM = 4.0  # how thick the bottom of a frame may be
-_PRESSED_MM = 2.5  # how much higher than the cells a frame may seem to stand
 _ROUND_MM, _PLAY_MM = 0.4, 0.5  # how rounded a frame's edges are, how loosely pieces lie in it
 CUT_MM = 1.1  # how exactly margins are usually kept: felt is cut by scissors, and stretches
 
@@ -235,9 +234,12 @@ def _loose(
 
 
 def is_of_wood(sizes: Floats, unit: float) -> bool:
-    """Whether a frame of these sizes can be made of wood, and stands on the table."""
+    """Whether a frame of these sizes can be made of wood, and stands on the table.
+
+    Nothing stands higher than its cells, but for what the fit may be off.
+    """
     height, width, bottom = sizes
-    return bool(0.3 * unit < height < 3 * unit and width > 0.25 * unit and bottom > -_PRESSED_MM)
+    return bool(0.3 * unit < height < 3 * unit and width > 0.25 * unit and bottom > -_BOTTOM_MM)
 
 
 def _guesses(given: Millimetres | None, otherwise: list[float]) -> list[float]:

@@ -14,6 +14,7 @@ from calibration.camera import Camera
 from calibration.colour import FACES, CameraColours, light_terms
 from calibration.colour_space import (
     Floats32,
+    brightness,
     clipped_channels,
     gains_of,
     hue_when_darker,
@@ -469,10 +470,10 @@ def _contrast(smooth: ImageBGR, px: NDArray[np.int32], apart: int = 2) -> Floats
 def _grain(smooth: ImageBGR, px: NDArray[np.int32], around: int = 3) -> Floats32:
     """The brightness (N, K) around each sampled pixel, less its mean."""
     height, width = smooth.shape[:2]
-    step = np.arange(-around, around + 1)
-    y = np.clip(px[:, 1, None, None] + step[:, None], 0, height - 1)
-    x = np.clip(px[:, 0, None, None] + step, 0, width - 1)
-    values = log_colours(smooth[y, x])[..., 0].reshape(len(px), len(step) ** 2)
+    down, across = np.mgrid[-around : around + 1, -around : around + 1].reshape(2, 1, -1)
+    y = np.clip(px[:, 1:] + down, 0, height - 1)
+    x = np.clip(px[:, :1] + across, 0, width - 1)
+    values = brightness(smooth.reshape(-1, 3).take(y * width + x, axis=0))
     return np.asarray(values - values.mean(axis=1, keepdims=True))
 
 

@@ -45,8 +45,11 @@ def test_a_glance_tells_a_frame_from_others_beside_it() -> None:
 
 
 @pytest.mark.slow
-def test_a_frame_of_the_wood_on_which_it_lies_is_found_or_doubted() -> None:
-    """Outer feet near the camera and inner ones behind make a rectangle of its shape as well."""
+def test_a_frame_of_the_wood_on_which_it_lies_is_found() -> None:
+    """Outer feet near the camera and inner ones behind make a rectangle of its shape as well.
+
+    How high the frame is, and how much lower the table around it, is not surely told here.
+    """
     case = virtual_case(find_game("ksar"), "two", "tune", 101)
     true = case.true["side"]
     lens = LensRecord(true.lens, "charuco", 0.1, "good", focal_error=0.001)
@@ -54,7 +57,7 @@ def test_a_frame_of_the_wood_on_which_it_lies_is_found_or_doubted() -> None:
     found = find_pose(case.empty["side"], case.scene, case.scene.cameras["side"], lens)
 
     errors = true_errors(found.camera, true, case.scene.board)
-    assert errors["0"] < 1.0 or found.doubts
+    assert errors["0"] < 6.0
 
 
 def test_no_frame_stands_higher_than_its_cells() -> None:
