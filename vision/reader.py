@@ -26,6 +26,7 @@ from vision.columns import RayTable
 from vision.covering import CoverSettings, find_cover
 from vision.errors import NoPicture
 from vision.evidence import Evidence, SearchSettings, State, View
+from vision.hull import hull
 from vision.likelihood import CameraEye, EyeLooks, ImageBGR, LookSettings, RayLooks
 from vision.nudge import NudgeSettings, nudge
 from vision.placing import Kit, Placing, PlacingSettings, pieces_in
@@ -38,6 +39,7 @@ from vision.votes import FaceVotes, votes_on
 
 CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
+HARDLY = 0.2  # regret of a ray in the worst camera from which the search begins anew, from above
 MOST_GAIN = 50.0  # of another position as a whole, in log-odds, that is told
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
@@ -451,7 +453,14 @@ class Reader:
         """Finds the best state; where it consists of whole pieces, returns these."""
         if self._kit is None:
             few = len(position.sights) == 1
-            shake(position, climb(position), tries=(16 if few else 8) if thorough else 6)
+            tries = (16 if few else 8) if thorough else 6
+            shake(position, climb(position), tries=tries)
+            if thorough and max(sight.misfit()[0] for sight in position.sights) > HARDLY:
+                other = position.copy()
+                other.restore(hull(position))
+                shake(other, climb(other), tries=tries)
+                if other.score > position.score:
+                    position.restore(other.state[:-1])
             return None
         pieces = before.pieces() if before else pieces_in(position, self._kit)
         placing = Placing(self._kit, position, self.settings.placing, pieces)

@@ -11,13 +11,15 @@ from calibration.colour_fit import ColourView, fit_colours
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
+from vision.evidence import ColumnGains
 from vision.frame import ImageBGR
+from vision.hull import hull
 from vision.likelihood import CameraEye, EyeLooks
 from vision.nudge import NudgeSettings
 from vision.position import Position
 from vision.rays import sample_rays
 from vision.reader import Reader
-from vision.search import exchange
+from vision.search import exchange, shake
 from vision.shading import CLASSES, Bell, Urns, classes_of, shares_of
 from vision.virtual.scene import Kind, Scene
 from vision.virtual.studio import Studio
@@ -176,6 +178,55 @@ def test_towers_that_lean_are_not_read_too_low(bright: tuple[Scene, Studio, Read
     reading = reader.read(studio.still(stacks, 2))
 
     assert {c: len(s) for c, s in reading.stacks.items()} == {c: len(s) for c, s in stacks.items()}
+
+
+WELL = Stacks.of(
+    {
+        "a1": "DDDDLDDD", "a2": "LLLLLDLL", "a3": "LLLLLDL", "b1": "DDDDLLL",
+        "b3": "DDDLLDL", "c1": "LLDLLDDD", "c2": "LLDLDDLL", "c3": "DDDDDDDL",
+    }
+)  # fmt: skip
+
+
+def test_the_hull_holds_all_that_stands(bright: tuple[Scene, Studio, Reader]) -> None:
+    """It may be too large, but towers are not taken for the room behind them."""
+    _, studio, reader = bright
+    looks = reader._look(studio.still(WELL, 2))
+    position = Position(reader._evidence(looks), reader._empty())
+
+    position.restore(hull(position))
+
+    high = {cell: len(stack) for cell, stack in WELL.items()}
+    found = {
+        cell: len(position.stack(cell.rank * reader.lattice.columns + cell.file)) for cell in high
+    }
+    assert all(found[cell] >= high[cell] - 1 for cell in high)
+    assert sum(found.values()) >= sum(high.values())
+    assert sum(found.values()) < 1.4 * sum(high.values())
+
+
+def test_a_search_that_ends_half_way_up_begins_anew(
+    bright: tuple[Scene, Studio, Reader], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing that a single column can do leads out of towers that are all cut at one height."""
+    _, studio, reader = bright
+    searches: list[float] = []
+
+    def cut(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
+        if not searches:
+            columns = range(position.evidence.columns)
+            position.change({c: position.stack(c)[:3] for c in columns})
+            gains = position.columns_gain()
+        else:
+            gains = shake(position, gains, tries=tries)
+        searches.append(position.score)
+        return gains
+
+    monkeypatch.setattr("vision.reader.shake", cut)
+    reading = reader.read(studio.still(WELL, 2))
+
+    assert searches[1] > searches[0] + 100
+    assert {c: len(s) for c, s in reading.stacks.items()} == {c: len(s) for c, s in WELL.items()}
 
 
 def test_towers_that_fit_nearly_as_well_a_unit_higher_are_doubted_together(
