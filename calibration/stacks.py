@@ -48,6 +48,13 @@ _CLEARLY = 0.02  # by how much more of the edges must be seen for that
 _PIECES = 7
 _SLIVER_PX = 7.0
 _LEAST_HIGH_MM = 5.0  # flat pieces tell nothing of heights
+# How far the board may lie from where it was found, and when that is not believed any more. The
+# floor of hollows is not seen by itself: rim, foot and shadow are mixed up.
+_BOARD_MM, _ELSEWHERE_MM = np.array([0.01, 0.01, 0.01]), 1.5
+_HOLLOW_MM, _HOLLOW_ELSEWHERE_MM = np.array([0.7, 0.7, 2.0]), 6.0
+_MEASURED_MM = np.array([0.7, 0.7, 0.4])  # where somebody did measure how deep they are
+_RIM_MM = 0.7  # otherwise what was found lies so high above their floor
+_IN_HOLLOW_MM = 0.7  # how loosely pieces stand there
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +65,7 @@ class StackView:
     doubt: LensDoubt
     picture: Image
     empty: Image | None = None
+    hollow: bool = False  # the board was found by its hollows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +97,7 @@ def refine_with_stacks(
     """
     boxes = [b for b in boxes_of(heights, board.lattice) if b.high_mm > _LEAST_HIGH_MM]
     unchanged = {name: Refined(view.camera, {}, changed=False) for name, view in views.items()}
-    if not boxes or all(view.doubt.focal < 0.02 for view in views.values()):
+    if not boxes or all(v.doubt.focal < 0.02 and not v.hollow for v in views.values()):
         return unchanged
     names = list(views)
     scene = _Scene([views[n] for n in names], boxes, board)
@@ -99,7 +107,8 @@ def refine_with_stacks(
     result = {}
     for name, solution in zip(names, solved, strict=True):
         old = views[name].camera
-        if solution is None or not _believable(old, solution.camera, board):
+        most = _HOLLOW_ELSEWHERE_MM if views[name].hollow else _ELSEWHERE_MM
+        if solution is None or not _believable(old, solution.camera, board, most):
             result[name] = unchanged[name]
         else:
             errors = expected_errors(solution, board, heights_of(board))
@@ -140,14 +149,14 @@ def _touching(first: Cell, cells: Mapping[Cell, int]) -> list[Cell]:
     return sorted(group)
 
 
-def _believable(old: Camera, new: Camera, board: Board) -> bool:
-    """The board must stay where it was, and the lens must remain a webcam's."""
+def _believable(old: Camera, new: Camera, board: Board, most_mm: float) -> bool:
+    """The board must stay about where it was, and the lens must remain a webcam's."""
     wide, deep, _ = board.lattice.size_mm
     corners = np.array([[0, 0, 0], [wide, 0, 0], [wide, deep, 0], [0, deep, 0.0]])
     back = new.back_project(old.project(corners), 0.0)
     off = np.linalg.norm(back - corners, axis=1)
     focal = abs(float(np.log(new.lens.focal_px / old.lens.focal_px)))
-    return bool(np.isfinite(off).all()) and float(off.max()) < 1.5 and focal < 0.5
+    return bool(np.isfinite(off).all()) and float(off.max()) < most_mm and focal < 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +219,7 @@ class _Scene:
         maps = [_loudness(n) for n in news]
         cameras = [self._start(view, loud) for view, loud in zip(self.views, maps, strict=True)]
         places = [self._search(box, cameras, maps)[0] for box in self.boxes]
-        anchors = [self._anchor(view.camera) for view in self.views]
+        anchors = [self._anchor(number) for number in range(len(self.views))]
         solutions: list[Solution] | None = None
         counts = [0] * len(cameras)
         for reach in _REACHES_PX:
@@ -227,13 +236,38 @@ class _Scene:
             return None
         return [s if n >= 8 else None for s, n in zip(solutions, counts, strict=True)]
 
-    def _anchor(self, camera: Camera) -> Evidence:
-        """The board's plane as it was found."""
+    @property
+    def _edge(self) -> int:
+        """The number of the unknown that tells how rounded edges are, after those of the boxes."""
+        return _BOX * len(self.boxes)
+
+    @property
+    def _free(self) -> int:
+        """How many values are unknown beside those of the cameras."""
+        return self._edge + 1 + 3 * len(self.views)
+
+    def _free_errors(self) -> Floats:
+        """How much each of them may be."""
+        box = np.array([*(_BOX_ERRORS * self.board.lattice.pitch_mm), _TWIST_ERROR])
+        if any(view.hollow for view in self.views):
+            box[:2] = np.minimum(box[:2], _IN_HOLLOW_MM)
+        hollow = _HOLLOW_MM if self.board.recess_mm == "auto" else _MEASURED_MM
+        off = [hollow if view.hollow else _BOARD_MM for view in self.views]
+        return np.concatenate([np.tile(box, len(self.boxes)), [_EDGE_ERROR_MM], *off])
+
+    def _anchor(self, number: int) -> Evidence:
+        """The board's plane as a camera found it, which may lie a little elsewhere."""
         wide, deep, _ = self.board.lattice.size_mm
         x, y = np.meshgrid(np.linspace(0, wide, 5), np.linspace(0, deep, 5))
-        points = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1)
-        evidence = Evidence.of_points(points, camera.project(points), _BOARD_ERROR_PX)
-        shape = np.zeros((len(evidence.px), _BOX * len(self.boxes) + 1, 3))
+        view = self.views[number]
+        rim = _RIM_MM if self.board.recess_mm == "auto" else float(self.board.recess_mm or 0.0)
+        high = np.full(x.size, rim if view.hollow else 0.0)
+        points = np.stack([x.ravel(), y.ravel(), high], axis=1)
+        px = view.camera.project(points)
+        evidence = Evidence.of_points(points, px, _BOARD_ERROR_PX)
+        shape = np.zeros((len(evidence.px), self._free, 3))
+        first = self._edge + 1 + 3 * number
+        shape[:, first : first + 3] = np.eye(3)
         return Evidence(evidence.points_mm, evidence.px, evidence.normals, evidence.error_px, shape)
 
     def _start(self, view: StackView, loud: NDArray[np.float32]) -> Camera:
@@ -290,7 +324,6 @@ class _Scene:
     ) -> Evidence | None:
         """The edges of all stacks that one picture shows."""
         parts = []
-        total = _BOX * len(self.boxes) + 1
         bodies = [_corners(b, p) for b, p in zip(self.boxes, places, strict=True)]
         for k, (box, place, corners) in enumerate(zip(self.boxes, places, bodies, strict=True)):
             middle = np.array([box.x_mm + place[0], box.y_mm + place[1], 0.0])
@@ -302,12 +335,12 @@ class _Scene:
                 points, px, normals = found
                 free = ~_hidden(points, camera, others)
                 points, px, normals = points[free], px[free], normals[free]
-                shape = np.zeros((len(points), total, 3))
+                shape = np.zeros((len(points), self._free, 3))
                 shape[:, _BOX * k, 0] = 1.0
                 shape[:, _BOX * k + 1, 1] = 1.0
                 around = points - middle
                 shape[:, _BOX * k + 2, 0], shape[:, _BOX * k + 2, 1] = -around[:, 1], around[:, 0]
-                shape[:, -1] = edge.inward
+                shape[:, self._edge] = edge.inward
                 error = np.full(len(points), _EDGE_ERROR_PX * np.sqrt(len(points)))
                 parts.append(Evidence(points, px, normals, error, shape))
         parts = [p for p in parts if len(p.px)]
@@ -323,11 +356,9 @@ class _Scene:
         """All cameras and all stacks at once."""
         evidence = [alike([a, s]) if s else a for a, s in zip(anchors, seen, strict=True)]
         count = CAMERA * len(cameras)
-        free = _BOX * len(self.boxes) + 1
-        pitch = self.board.lattice.pitch_mm
-        box_errors = np.array([*(_BOX_ERRORS * pitch), _TWIST_ERROR])
-        free_errors = np.concatenate([np.tile(box_errors, len(self.boxes)), [_EDGE_ERROR_MM]])
-        expected = np.concatenate([*(-p for p in places), [0.0]])
+        free, free_errors = self._free, self._free_errors()
+        expected = np.zeros(free)
+        expected[: self._edge] = -np.concatenate(places)
         weights = [np.ones(len(e.px)) for e in evidence]
 
         def off(values: Floats, k: int) -> Floats:
@@ -389,7 +420,7 @@ class _Scene:
                     weights=weights[k],
                 )
             )
-        moves = values[count:-1].reshape(-1, _BOX)
+        moves = values[count : count + self._edge].reshape(-1, _BOX)
         return solutions, [p + m for p, m in zip(places, moves, strict=True)]
 
 

@@ -16,6 +16,7 @@ from rules.stacks import Stacks
 
 _UNSURE_LENS = ("assumed", "stacks")
 _HEIGHT = "100"  # mm
+_SETTLED = LensDoubt.measured(0.002)
 _CONTRADICTED = 2.0  # times the error that was told, which 19 of 20 poses stay under
 
 
@@ -34,16 +35,26 @@ def steadied(
         if size != record.camera.size:
             continue
         doubt = _doubt(record, calibration.lenses.get(name), board)
-        views[name] = StackView(record.camera, doubt, picture, empties.get(name))
+        hollow = board.recess_mm is not None and record.method != "markers"
+        views[name] = StackView(record.camera, doubt, picture, empties.get(name), hollow)
     heights = {cell: known.height(cell) for cell in known}
     told = {}
-    looked = {}
-    for doubted in (False, True):  # a camera that is elsewhere would pull the others along
-        some = {n: v for n, v in views.items() if bool(calibration.cameras[n].doubts) == doubted}
-        looked.update(refine_with_stacks(some, board, heights))
+    # A camera that is elsewhere would pull the others along: what they know is settled first.
+    doubted = {n: v for n, v in views.items() if calibration.cameras[n].doubts}
+    sound = {n: v for n, v in views.items() if n not in doubted}
+    looked = refine_with_stacks(sound, board, heights)
+    if doubted:
+        settled = {
+            name: replace(view, camera=looked[name].camera, doubt=_SETTLED, hollow=False)
+            for name, view in sound.items()
+            if looked[name].changed
+        }
+        found = refine_with_stacks(settled | doubted, board, heights)
+        looked.update({name: found[name] for name in doubted})
     for name, refined in looked.items():
         record = calibration.cameras[name]
-        if not refined.changed or record.lens_method not in _UNSURE_LENS:
+        lens_known = record.lens_method not in _UNSURE_LENS
+        if not refined.changed or (lens_known and not views[name].hollow):
             continue
         apart = apart_mm(record.camera, refined.camera, board, float(_HEIGHT))
         if apart > _CONTRADICTED * record.error_mm.get(_HEIGHT, apart):
@@ -54,7 +65,9 @@ def steadied(
                 "as before"
             )
             continue
-        errors = with_board(refined.error_mm, record.error_mm.get("0", 0.0), board)
+        # Pieces in hollows tell where the board lies, too.
+        on_board = (refined if views[name].hollow else record).error_mm.get("0", 0.0)
+        errors = with_board(refined.error_mm, on_board, board)
         better = errors.get(_HEIGHT, 0.0) < record.error_mm.get(_HEIGHT, np.inf)
         if not better:  # the board alone told heights as well as these few stacks do
             errors = dict(record.error_mm)
@@ -62,7 +75,7 @@ def steadied(
             errors,
             record.method,
             record.rms_px,
-            lens_known=False,
+            lens_known=lens_known,
             doubts=record.doubts,
             advice="a lens calibration would tell heights more exactly",
         )
@@ -73,11 +86,12 @@ def steadied(
                 camera=refined.camera if better else record.camera,
                 error_mm=errors,
                 verdict=words,
-                lens_method="stacks" if better else record.lens_method,
+                lens_method="stacks" if better and not lens_known else record.lens_method,
             ),
         )
         if better:
-            told[name] = f"{name}: heights made certain by the stacks; {words}"
+            what = "its place" if lens_known else "heights"
+            told[name] = f"{name}: {what} made certain by the stacks; {words}"
     return calibration, told
 
 

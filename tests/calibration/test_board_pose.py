@@ -230,3 +230,36 @@ def test_stacks_tell_a_focal_length_that_is_far_from_what_was_thought() -> None:
 
     assert true_errors(wrong, true, board)["100"] > 5.0
     assert true_errors(refined.camera, true, board)["100"] < 2.0
+
+
+def test_pieces_in_hollows_tell_where_their_floor_lies() -> None:
+    """What was found is the rim: 2.5 mm above the floor, and a little aside."""
+    case = virtual_case(find_game("cube"), "one", "tune", 101)
+    true, board = case.true["camera"], case.scene.board
+    off = np.array([0.6, 0.4, 2.5])
+    wrong = replace(true, translation_mm=true.translation_mm - true.rotation @ off)
+    lens_known = LensDoubt.measured(0.002)
+    heights = {cell: case.stacks.height(cell) for cell in case.stacks}
+    view = StackView(wrong, lens_known, case.coloured["camera"], case.empty["camera"], hollow=True)
+
+    refined = refine_with_stacks({"camera": view}, board, heights)["camera"]
+    errors = true_errors(refined.camera, true, board)
+
+    assert true_errors(wrong, true, board)["0"] > 2.0
+    assert errors["0"] < min(1.0, refined.error_mm["0"])
+    assert errors["100"] < min(2.0, refined.error_mm["100"])
+
+
+def test_a_flat_board_stays_where_it_was_found() -> None:
+    """Pieces stand loosely on it: they tell of the lens, not of the board."""
+    case = virtual_case(find_game("cube"), "one", "tune", 101)
+    true, board = case.true["camera"], case.scene.board
+    wrong = replace(
+        true, translation_mm=true.translation_mm - true.rotation @ np.array([0.6, 0.4, 2.5])
+    )
+    heights = {cell: case.stacks.height(cell) for cell in case.stacks}
+    view = StackView(wrong, LensDoubt.unknown(), case.coloured["camera"], case.empty["camera"])
+
+    refined = refine_with_stacks({"camera": view}, board, heights)["camera"]
+
+    assert true_errors(refined.camera, wrong, board)["0"] < 0.6

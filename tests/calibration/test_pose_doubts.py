@@ -113,8 +113,11 @@ def test_stacks_do_not_overrule_a_camera_that_is_known_better(
     assert ("certain" in told.get("side", "")) == (not kept)
 
 
-def test_doubted_cameras_do_not_pull_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stacks are looked for by cameras in their places first; one that is elsewhere comes alone."""
+@pytest.mark.parametrize("changed", [False, True])
+def test_doubted_cameras_do_not_pull_the_others(
+    monkeypatch: pytest.MonkeyPatch, changed: bool
+) -> None:
+    """Cameras in their places come first; what the stacks told them helps one that is elsewhere."""
     board = find_game("kewbz").board
     camera = above(board.lattice.size_mm[0])
     record = CameraRecord(camera, "frame", 0.1, "good", error_mm={"0": 0.1, "100": 5.0})
@@ -124,11 +127,12 @@ def test_doubted_cameras_do_not_pull_the_others(monkeypatch: pytest.MonkeyPatch)
 
     def refine(views: Mapping[str, StackView], *_: object) -> dict[str, Refined]:
         together.append(set(views))
-        return {name: Refined(view.camera, {}, changed=False) for name, view in views.items()}
+        told = {"0": 0.2, "100": float(len(together))}
+        return {name: Refined(view.camera, told, changed=changed) for name, view in views.items()}
 
     monkeypatch.setattr(steadied_module, "refine_with_stacks", refine)
 
-    steadied_module.steadied(
+    found, _ = steadied_module.steadied(
         Calibration(cameras={"a": record, "b": doubted, "c": record}),
         dict.fromkeys("abc", picture),
         dict.fromkeys("abc", None),
@@ -136,7 +140,9 @@ def test_doubted_cameras_do_not_pull_the_others(monkeypatch: pytest.MonkeyPatch)
         Stacks.of({"b2": "BB"}),
     )
 
-    assert together == [{"a", "c"}, {"b"}]
+    assert together == [{"a", "c"}, {"a", "b", "c"} if changed else {"b"}]
+    errors = [found.cameras[name].error_mm["100"] for name in "acb"]
+    assert errors == pytest.approx([1.0, 1.0, 2.0] if changed else [5.0, 5.0, 5.0], abs=0.2)
 
 
 def test_a_board_that_is_seen_badly_tells_nothing_of_the_lens() -> None:
