@@ -3,7 +3,8 @@
 One column's height or colour that is read wrongly nearly always leaves a unit without partner.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -16,6 +17,8 @@ from vision.position import Position, Stack
 
 LONELY = 8.0  # what the score must gain for every unit that has no partner
 TRIED = 14  # doubtful alternatives that are combined in pairs
+SIDE_BY_SIDE = 4  # ways that are followed at once
+ROUNDS = 6  # alternatives, or pairs of them, that are taken one after the other
 
 
 def all_blocks(kit: Sequence[KitPiece]) -> bool:
@@ -56,38 +59,83 @@ def _pair(
 
 
 def pair_up(position: Position, doubts: Doubts) -> None:
-    """Takes doubtful alternatives, one or two at a time, that leave fewer units alone."""
+    """Takes doubtful alternatives that leave fewer units alone; what is nearly as good is doubted.
+
+    Several ways are followed side by side: the first thing that helps may be the wrong one, and
+    the right one may need three stacks to change.
+    """
     lattice = position.evidence.lattice
-    for _ in range(6):
-        alone = lonely_units(position.state[:-1], lattice)
-        if not alone:
-            return
-        options = doubts.options()[: 3 * TRIED]
-        best = _best(position, lattice, alone, [{c: s} for c, s, _ in options])
-        if best is None:
-            pairs = combinations(options[:TRIED], 2)
-            best = _best(
-                position,
-                lattice,
-                alone,
-                [{a[0]: a[1], b[0]: b[1]} for a, b in pairs if a[0] != b[0]],
-            )
-        if best is None:
-            return
-        position.change(best)
-        doubts.moved(best)
+    alone = lonely_units(position.state[:-1], lattice)
+    if not alone:
+        return
+    options = [(column, stack) for column, stack, _ in doubts.options()[: 3 * TRIED]]
+    found: dict[_Key, _Way] = {(): _Way({}, -LONELY * alone, alone)}
+    open_ = list(found.values())
+    for _ in range(ROUNDS):
+        further: dict[_Key, _Way] = {}
+        for way in open_:
+            longer = _longer(way, position, options)
+            further |= {key: new for key, new in longer.items() if key not in found}
+        open_ = sorted(further.values(), key=_worth, reverse=True)[:SIDE_BY_SIDE]
+        if not open_:
+            break
+        found |= {_key(way.changes): way for way in open_}
+    best = max(found.values(), key=_worth)
+    before = {column: position.stack(column) for way in found.values() for column in way.changes}
+    if best.changes:
+        position.change(best.changes)
+        doubts.moved(best.changes)
+    for way in found.values():
+        back = {column: before[column] for column in best.changes} | way.changes
+        others = {
+            column: {tuple(int(c) for c in stack): way.worth - best.worth}
+            for column, stack in back.items()
+        }
+        doubts.add(others)
 
 
-def _best(
-    position: Position, lattice: Lattice, alone: int, changes: list[dict[int, Stack]]
-) -> dict[int, Stack] | None:
-    """The change whose worth, counting lonely units, is best; None where none gains."""
-    best, most = None, 0.0
-    for change in changes:
-        fewer = alone - lonely_units(position.with_changes(change), lattice)
-        if fewer <= 0 or LONELY * fewer <= most:
-            continue
-        gain = position.gain(change) + LONELY * fewer
-        if gain > most:
-            best, most = change, gain
-    return best
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Stacks to change, what that gains less what units without partner cost, and these units."""
+
+    changes: dict[int, Stack]
+    worth: float
+    alone: int
+
+
+_Key = tuple[tuple[int, tuple[int, ...]], ...]
+
+
+def _key(changes: Mapping[int, Stack]) -> _Key:
+    return tuple(sorted((column, tuple(stack.tolist())) for column, stack in changes.items()))
+
+
+def _worth(way: _Way) -> float:
+    return way.worth
+
+
+def _longer(
+    way: _Way, position: Position, options: Sequence[tuple[int, Stack]]
+) -> dict[_Key, _Way]:
+    """The way with one option more; with two at first, and where no single one helps."""
+    if not way.alone:
+        return {}
+    left = [(column, stack) for column, stack in options if column not in way.changes]
+    found = _fewer(way, position, [{column: stack} for column, stack in left])
+    if not found or not way.changes:
+        pairs = combinations(left[:TRIED], 2)
+        found |= _fewer(way, position, [{a: s, b: t} for (a, s), (b, t) in pairs if a != b])
+    return found
+
+
+def _fewer(way: _Way, position: Position, more: Sequence[dict[int, Stack]]) -> dict[_Key, _Way]:
+    """The ways that leave fewer units alone, and are worth it."""
+    found = {}
+    for change in more:
+        changes = way.changes | change
+        alone = lonely_units(position.with_changes(changes), position.evidence.lattice)
+        if alone < way.alone:
+            worth = position.gain(changes) - LONELY * alone
+            if worth > way.worth:
+                found[_key(changes)] = _Way(changes, worth, alone)
+    return found

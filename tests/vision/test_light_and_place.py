@@ -11,6 +11,8 @@ from calibration.colour_fit import ColourView, fit_colours
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
+from vision.blocks import lonely_units, pair_up
+from vision.certainty import Doubts
 from vision.evidence import ColumnGains
 from vision.frame import ImageBGR
 from vision.hull import hull
@@ -247,6 +249,39 @@ def test_towers_that_fit_nearly_as_well_a_unit_higher_are_doubted_together(
     reading = reader.read(studio.still(stacks, 3))
 
     assert {str(cell) for cell in reading.unsure} >= {"a1", "c3"}
+
+
+def test_the_first_thing_that_pairs_blocks_need_not_be_right(
+    bright: tuple[Scene, Studio, Reader], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A block too much pairs what is left alone at once; units that nobody sees do it better."""
+    _, studio, reader = bright
+    stacks = Stacks.of(
+        {
+            "a1": "DLL", "a2": "DD", "a3": "DD", "b1": "LDLL", "b2": "DD", "b3": "D",
+            "c1": "LDD", "c2": "D", "c3": "LL",
+        }
+    )  # fmt: skip
+    reader.read(studio.still(stacks, 3))
+    assert reader._memory is not None
+    position = reader._memory.position
+    wrong = reader._state(
+        Stacks.of({str(c): s for c, s in stacks.items()} | {"a2": "LD", "a3": "LD"})
+    )
+    position.restore(reader._state(stacks))
+    position.change(position.differing(wrong))
+    doubts = Doubts(position, position.columns_gain(), reader.settings.certainty)
+    lattice = reader.lattice
+    a2, c2, a3 = lattice.columns, lattice.columns + 2, 2 * lattice.columns
+    assert lonely_units(position.state[:-1], lattice) == 2
+
+    doubts.take({c2: {(2, 2): -1.0}, a2: {(2, 2): -1.5}, a3: {(2, 2): -1.5}})
+    lost = {c2: 1.0, a2: 1.5, a3: 1.5}
+    monkeypatch.setattr(Position, "gain", lambda _, changes: -sum(lost[c] for c in changes))
+    pair_up(position, doubts)
+
+    assert not lonely_units(position.state[:-1], lattice)
+    assert position.stack(c2).tolist() == [2]
 
 
 def test_a_pair_is_put_right_together() -> None:
