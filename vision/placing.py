@@ -51,7 +51,7 @@ class PlacingSettings:
     runners_up: int = 40  # answers that are looked at again
     shaky_regret: float = 0.6  # of a ray of a piece, beyond which it may be another one
     shaky_gap: float = 15.0  # how much worse others may then seem
-    unseen: float = 3.0  # rays through the places of a piece; with fewer it may lie there
+    unseen: float = 8.0  # rays through the places of a piece; with fewer it may lie there
     rival_gap: float = 20.0  # placements predicted further below the best are no rivals
 
 
