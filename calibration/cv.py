@@ -43,6 +43,10 @@ def read_image(path: Path) -> Image:
         ) from error
     image = cv2.imdecode(data, cv2.IMREAD_COLOR) if data.size else None
     if image is None:
+        if data[:2].tobytes() == b"\xff\xd8" or data[:4].tobytes() == b"\x89PNG":
+            raise CalibrationError(
+                f"the picture {str(path)!r} is damaged or cut off; copy it again, or take another"
+            )
         raise CalibrationError(f"{str(path)!r} is no picture that can be read; use JPEG or PNG")
     return cast("Image", image)
 

@@ -31,7 +31,7 @@ _WIDTHS = tuple(range(6, 31, 3))  # widths of a frame in mm, likewise
 _BEST_STARTS, _SAME = 26, 0.005  # of the picture's width
 _THICK_MM = (2.5, 1.5)  # usual felts and boards, whose side faces look like their top, and spread
 _PAPER_MM = (0.2, 0.2)
-_BOTTOM_MM = 4.0  # how thick the bottom of a frame may be
+_BOTTOM_MM = 4.0  # how thick the bottom of a frame may be, and how far off the fit
 _ROUND_MM, _PLAY_MM = 0.4, 0.5  # how rounded a frame's edges are, how loosely pieces lie in it
 CUT_MM = 1.1  # how exactly margins are usually kept: felt is cut by scissors, and stretches
 

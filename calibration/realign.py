@@ -91,7 +91,8 @@ class Remembered:
             return rough
         camera = lines.solution.camera
         if apart_mm(rough, camera, board) < _AGREE * board.lattice.pitch_mm:
-            return camera
+            # What is seen of hollows is their rim: it agrees, but lies above the floor.
+            return rough if board.recess_mm else camera
         # Cells fit the lines one cell farther on as well: then the surroundings must tell.
         better = self._likeness(frame, rough) - self._likeness(frame, camera)
         return rough if better > _BETTER else None

@@ -53,7 +53,6 @@ _LEAST_HIGH_MM = 5.0  # flat pieces tell nothing of heights
 _BOARD_MM, _ELSEWHERE_MM = np.array([0.01, 0.01, 0.01]), 1.5
 _HOLLOW_MM, _HOLLOW_ELSEWHERE_MM = np.array([0.7, 0.7, 2.0]), 6.0
 _MEASURED_MM = np.array([0.7, 0.7, 0.4])  # where somebody did measure how deep they are
-_RIM_MM = 0.7  # otherwise what was found lies so high above their floor
 _IN_HOLLOW_MM = 0.7  # how loosely pieces stand there
 
 
@@ -107,8 +106,7 @@ def refine_with_stacks(
     result = {}
     for name, solution in zip(names, solved, strict=True):
         old = views[name].camera
-        most = _HOLLOW_ELSEWHERE_MM if views[name].hollow else _ELSEWHERE_MM
-        if solution is None or not _believable(old, solution.camera, board, most):
+        if solution is None or not _believable(old, solution.camera, board, views[name].hollow):
             result[name] = unchanged[name]
         else:
             errors = expected_errors(solution, board, heights_of(board))
@@ -149,14 +147,20 @@ def _touching(first: Cell, cells: Mapping[Cell, int]) -> list[Cell]:
     return sorted(group)
 
 
-def _believable(old: Camera, new: Camera, board: Board, most_mm: float) -> bool:
+def _believable(old: Camera, new: Camera, board: Board, hollow: bool) -> bool:
     """The board must stay about where it was, and the lens must remain a webcam's."""
     wide, deep, _ = board.lattice.size_mm
     corners = np.array([[0, 0, 0], [wide, 0, 0], [wide, deep, 0], [0, deep, 0.0]])
     back = new.back_project(old.project(corners), 0.0)
     off = np.linalg.norm(back - corners, axis=1)
+    most = _ELSEWHERE_MM
+    if hollow:
+        # A floor that lies lower is seen the farther aside the flatter one looks.
+        ways = corners - new.position_mm
+        off = off * np.abs(ways[:, 2]) / np.linalg.norm(ways, axis=1)
+        most = _HOLLOW_ELSEWHERE_MM
     focal = abs(float(np.log(new.lens.focal_px / old.lens.focal_px)))
-    return bool(np.isfinite(off).all()) and float(off.max()) < most_mm and focal < 0.5
+    return bool(np.isfinite(off).all()) and float(off.max()) < most and focal < 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,11 +263,8 @@ class _Scene:
         """The board's plane as a camera found it, which may lie a little elsewhere."""
         wide, deep, _ = self.board.lattice.size_mm
         x, y = np.meshgrid(np.linspace(0, wide, 5), np.linspace(0, deep, 5))
-        view = self.views[number]
-        rim = _RIM_MM if self.board.recess_mm == "auto" else float(self.board.recess_mm or 0.0)
-        high = np.full(x.size, rim if view.hollow else 0.0)
-        points = np.stack([x.ravel(), y.ravel(), high], axis=1)
-        px = view.camera.project(points)
+        points = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1)
+        px = self.views[number].camera.project(points)
         evidence = Evidence.of_points(points, px, _BOARD_ERROR_PX)
         shape = np.zeros((len(evidence.px), self._free, 3))
         first = self._edge + 1 + 3 * number

@@ -1,6 +1,6 @@
 """Cameras made certain by the colour picture: its stacks are of known height."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +9,7 @@ from calibration.board_pose import apart_mm
 from calibration.cv import Image
 from calibration.pose_quality import focal_doubt, in_words, with_board
 from calibration.solve import LensDoubt
-from calibration.stacks import StackView, refine_with_stacks
+from calibration.stacks import Refined, StackView, refine_with_stacks
 from calibration.store import Calibration, CameraRecord, LensRecord
 from rules.lattice import Board
 from rules.stacks import Stacks
@@ -35,22 +35,52 @@ def steadied(
         if size != record.camera.size:
             continue
         doubt = _doubt(record, calibration.lenses.get(name), board)
-        hollow = board.recess_mm is not None and record.method != "markers"
+        # By hollows alone their rim is taken for the floor; corners that somebody gave may lean.
+        hollow = board.recess_mm not in (None, 0.0) and record.method == "grid"
         views[name] = StackView(record.camera, doubt, picture, empties.get(name), hollow)
     heights = {cell: known.height(cell) for cell in known}
-    told = {}
     # A camera that is elsewhere would pull the others along: what they know is settled first.
     doubted = {n: v for n, v in views.items() if calibration.cameras[n].doubts}
     sound = {n: v for n, v in views.items() if n not in doubted}
-    looked = refine_with_stacks(sound, board, heights)
+    calibration, told = _taken(calibration, refine_with_stacks(sound, board, heights), views, board)
     if doubted:
-        settled = {
-            name: replace(view, camera=looked[name].camera, doubt=_SETTLED, hollow=False)
-            for name, view in sound.items()
-            if looked[name].changed
-        }
-        found = refine_with_stacks(settled | doubted, board, heights)
-        looked.update({name: found[name] for name in doubted})
+        helpers = _helpers(calibration, sound)
+        found = refine_with_stacks(helpers | doubted, board, heights)
+        records = [calibration.cameras[name] for name in helpers]
+        own = {name: _leaning_on(found[name], records) for name in doubted}
+        calibration, more = _taken(calibration, own, views, board)
+        told |= more
+    return calibration, told
+
+
+def _helpers(calibration: Calibration, sound: Mapping[str, StackView]) -> dict[str, StackView]:
+    """The cameras whose places and lenses are known well enough for others to lean on."""
+    found = {}
+    for name, view in sound.items():
+        record = calibration.cameras[name]
+        if record.lens_method != "assumed":
+            doubt = _SETTLED if record.lens_method == "stacks" else view.doubt
+            found[name] = replace(view, camera=record.camera, doubt=doubt, hollow=False)
+    return found
+
+
+def _leaning_on(refined: Refined, helpers: Sequence[CameraRecord]) -> Refined:
+    """What a camera knows by others is off by what these are off, too."""
+    errors = {
+        height: float(np.hypot(mm, max((h.error_mm.get(height, 0.0) for h in helpers), default=0)))
+        for height, mm in refined.error_mm.items()
+    }
+    return replace(refined, error_mm=errors)
+
+
+def _taken(
+    calibration: Calibration,
+    looked: Mapping[str, Refined],
+    views: Mapping[str, StackView],
+    board: Board,
+) -> tuple[Calibration, dict[str, str]]:
+    """The calibration with what the stacks told that can be believed."""
+    told = {}
     for name, refined in looked.items():
         record = calibration.cameras[name]
         lens_known = record.lens_method not in _UNSURE_LENS

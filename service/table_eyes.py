@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from calibration import colour_store, store
+from calibration.camera import Camera
 from calibration.colour_fit import ColourView, fit_colours
 from calibration.cv import Image
 from calibration.errors import CalibrationError
@@ -57,6 +58,16 @@ def table_eyes(
     if missing or not eyes:
         raise CalibrationError(_no_pose(missing, folder))
     return eyes
+
+
+def empty_views(folder: Path, calibration: store.Calibration) -> dict[str, tuple[Camera, Image]]:
+    """Where the calibrated cameras stand, and what they saw of the empty table."""
+    found = {}
+    for name in calibration.cameras:
+        camera, empty = calibration.camera(name), colour_store.load_empty(folder, name)
+        if empty is not None and empty.shape[1::-1] == camera.size:
+            found[name] = (camera, empty)
+    return found
 
 
 def with_pose(

@@ -69,14 +69,13 @@ def pair_up(position: Position, doubts: Doubts) -> None:
     if not alone:
         return
     options = [(column, stack) for column, stack, _ in doubts.options()[: 3 * TRIED]]
+    ways = _Ways(position, options, many=position.anchor is None)
     found: dict[_Key, _Way] = {(): _Way({}, -LONELY * alone, alone)}
     open_ = list(found.values())
     for _ in range(ROUNDS):
-        further: dict[_Key, _Way] = {}
-        for way in open_:
-            longer = _longer(way, position, options)
-            further |= {key: new for key, new in longer.items() if key not in found}
-        open_ = sorted(further.values(), key=_worth, reverse=True)[:SIDE_BY_SIDE]
+        further = {_key(new.changes): new for way in open_ for new in ways.longer(way)}
+        left = [way for key, way in further.items() if key not in found]
+        open_ = sorted(left, key=_worth, reverse=True)[: ways.side_by_side]
         if not open_:
             break
         found |= {_key(way.changes): way for way in open_}
@@ -114,28 +113,45 @@ def _worth(way: _Way) -> float:
     return way.worth
 
 
-def _longer(
-    way: _Way, position: Position, options: Sequence[tuple[int, Stack]]
-) -> dict[_Key, _Way]:
-    """The way with one option more; with two at first, and where no single one helps."""
-    if not way.alone:
-        return {}
-    left = [(column, stack) for column, stack in options if column not in way.changes]
-    found = _fewer(way, position, [{column: stack} for column, stack in left])
-    if not found or not way.changes:
-        pairs = combinations(left[:TRIED], 2)
-        found |= _fewer(way, position, [{a: s, b: t} for (a, s), (b, t) in pairs if a != b])
-    return found
+class _Ways:
+    """What options lead to; each combination is looked at once, in whatever order it is met."""
 
+    def __init__(
+        self, position: Position, options: Sequence[tuple[int, Stack]], *, many: bool
+    ) -> None:
+        """`many`: there is time to follow several ways, and to begin with pairs."""
+        self._position = position
+        self._options = options
+        self._many = many
+        self._alone: dict[_Key, int] = {}
+        self._worth: dict[_Key, float] = {}
+        self.side_by_side = SIDE_BY_SIDE if many else 1
 
-def _fewer(way: _Way, position: Position, more: Sequence[dict[int, Stack]]) -> dict[_Key, _Way]:
-    """The ways that leave fewer units alone, and are worth it."""
-    found = {}
-    for change in more:
-        changes = way.changes | change
-        alone = lonely_units(position.with_changes(changes), position.evidence.lattice)
-        if alone < way.alone:
-            worth = position.gain(changes) - LONELY * alone
-            if worth > way.worth:
-                found[_key(changes)] = _Way(changes, worth, alone)
-    return found
+    def longer(self, way: _Way) -> list[_Way]:
+        """The way with one option more; with two at first, and where no single one helps."""
+        if not way.alone:
+            return []
+        left = [(column, stack) for column, stack in self._options if column not in way.changes]
+        found = self._fewer(way, [{column: stack} for column, stack in left])
+        if not found or (self._many and not way.changes):
+            pairs = combinations(left[:TRIED], 2)
+            found += self._fewer(way, [{a: s, b: t} for (a, s), (b, t) in pairs if a != b])
+        return found
+
+    def _fewer(self, way: _Way, more: Sequence[dict[int, Stack]]) -> list[_Way]:
+        """The ways that leave fewer units alone, and are worth it."""
+        found = []
+        for change in more:
+            changes = way.changes | change
+            key = _key(changes)
+            if key not in self._alone:
+                state = self._position.with_changes(changes)
+                self._alone[key] = lonely_units(state, self._position.evidence.lattice)
+            alone = self._alone[key]
+            if alone >= way.alone:
+                continue
+            if key not in self._worth:
+                self._worth[key] = self._position.gain(changes) - LONELY * alone
+            if self._worth[key] > way.worth:
+                found.append(_Way(changes, self._worth[key], alone))
+        return found

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from calibration.realign import Remembered
 from rules.lattice import Board
 from vision.likelihood import CameraEye, ImageBGR
+from vision.mixed_up import shown_instead
 from vision.place import Anchor, Sighting
 
 _PLENTY = 150  # things to follow; where none of so many is found, it is another view
@@ -37,6 +38,7 @@ def familiar(
     good: dict[str, CameraEye] = {}
     elsewhere: dict[str, CameraEye] = {}
     told: dict[str, str] = {}
+    views = {name: (eye.camera, eye.empty) for name, eye in eyes.items() if eye.empty is not None}
     for name, eye in eyes.items():
         image = images[name]
         if eye.empty is None or image.shape != eye.empty.shape:
@@ -45,6 +47,9 @@ def familiar(
         sighting = Anchor(eye.camera, board, eye.empty).sight(image)
         if sighting.known and sighting.steady:
             good[name] = eye
+            continue
+        if (other := shown_instead(name, image, views, board)) is not None:
+            told[name] = f"left out, its picture shows what {other} sees; are they swapped?"
             continue
         strange = sighting.strange or _nothing_found(sighting)
         if not sighting.known and not strange:

@@ -277,10 +277,11 @@ class Follower:
         if not known and not self._begun and (start := self._fine(scene)) is not None:
             # Before the game nobody has done anything yet that could be wrong.
             known, scene = True, replace(scene, stacks=start, unsure={})
-        if known and not self._new_doubt(scene):
+        at_once = known and not self._takes_several_turns(scene)
+        if at_once and not self._new_doubt(scene):
             self._begun = True
             return self._tell(scene, covered)
-        if known and self._only_one_is_fine(scene):
+        if at_once and self._only_one_is_fine(scene):
             self._begun = True
             return self._tell(replace(scene, unsure={}), covered)
         self._early = still_s < self.settings.doubt_s and self._much_at_once(scene)
@@ -294,6 +295,13 @@ class Follower:
         """For how long what has come over the board besides pieces may be a hand at rest."""
         again = not scene.unsure and self._agreed(scene) >= self.settings.agreed
         return self.settings.doubt_s if again else self.settings.resting_s
+
+    def _takes_several_turns(self, scene: Scene) -> bool:
+        """Whether no single turn leads there: much must be so by chance, a hand's shadow may be."""
+        if not self._begun or scene.stacks == self._believed:
+            return False
+        expected = self._expected()
+        return bool(expected) and scene.stacks not in expected
 
     def _new_doubt(self, scene: Scene) -> bool:
         """Whether anything is doubtful that was not told as doubtful before, and looks as then."""

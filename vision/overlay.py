@@ -50,6 +50,10 @@ def draw_reading(image: ImageBGR, camera: Camera, lattice: Lattice, reading: Rea
         elif letter == "?" or unit in reading.inferred:
             colour = UNSEEN
         _box(canvas, camera, lattice, unit, colour)
+    for cell in sorted(set(reading.unsure) - set(reading.stacks)):
+        # What may stand there can be out of sight behind others; the doubt must not be.
+        _polygon(canvas, camera, _floor(lattice, cell), UNSURE)
+        _label(canvas, camera, lattice, Unit(cell, 1), "?", UNSURE)
     for unit, _ in far_first:
         if reading.stacks.height(unit.cell) == unit.level:
             _label(canvas, camera, lattice, unit, reading.stacks[unit.cell])
@@ -89,7 +93,14 @@ def _box(
         cv2.line(canvas, start.tolist(), end.tolist(), colour, 1, cv2.LINE_AA)
 
 
-def _label(canvas: ImageBGR, camera: Camera, lattice: Lattice, unit: Unit, text: str) -> None:
+def _label(
+    canvas: ImageBGR,
+    camera: Camera,
+    lattice: Lattice,
+    unit: Unit,
+    text: str,
+    colour: tuple[int, int, int] = (255, 255, 255),
+) -> None:
     low, high = lattice.box_mm(unit)
     top = np.array([[(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, high[2]]])
     px = camera.project(top)[0]
@@ -98,4 +109,4 @@ def _label(canvas: ImageBGR, camera: Camera, lattice: Lattice, unit: Unit, text:
     (wide, tall), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 0.4, 1)
     at = (int(px[0] - wide / 2), int(px[1] + tall / 2))
     cv2.putText(canvas, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.4, (0, 0, 0), 3, cv2.LINE_AA)
-    cv2.putText(canvas, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.4, (255, 255, 255), 1, cv2.LINE_AA)
+    cv2.putText(canvas, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.4, colour, 1, cv2.LINE_AA)

@@ -225,11 +225,18 @@ class WatchedCamera:
 
 def fitted(frame: Frame, size: tuple[int, int]) -> Frame | None:
     """The frame at the calibrated size; None where its picture has another shape."""
-    height, width = frame.image.shape[:2]
+    image = fitted_image(frame.image, size)
+    if image is None or image is frame.image:
+        return None if image is None else frame
+    return replace(frame, image=image)
+
+
+def fitted_image(image: ImageBGR, size: tuple[int, int]) -> ImageBGR | None:
+    """The picture at the calibrated size; None where it has another shape."""
+    height, width = image.shape[:2]
     if (width, height) == size:
-        return frame
+        return image
     if abs(width * size[1] - height * size[0]) > 0.01 * width * size[1]:
         return None
     way = cv2.INTER_AREA if width > size[0] else cv2.INTER_LINEAR
-    image = cv2.resize(frame.image, size, interpolation=way)
-    return replace(frame, image=np.asarray(image, dtype=np.uint8))
+    return np.asarray(cv2.resize(image, size, interpolation=way), dtype=np.uint8)

@@ -28,8 +28,9 @@ from service.camera_pictures import camera_pictures
 from service.commands.calibrate_colours import colours
 from service.progress import progress
 from service.table import Table
-from service.table_eyes import measured_board
+from service.table_eyes import empty_views, measured_board
 from service.table_folder import read_table
+from vision.mixed_up import mixed_up
 from vision.virtual.scene import Kind
 
 _STAYED_PX = 4.0  # a camera that moved less still sees every cell where it was
@@ -55,6 +56,9 @@ def lens(
     board: Annotated[
         str, typer.Option(metavar="BOARD", help="The board, such as chess:9x6:25.")
     ] = DEFAULT_BOARD,
+    force: Annotated[
+        bool, typer.Option("--force", help="Store a poor lens over a better one, too.")
+    ] = False,
 ) -> None:
     """Measure a camera's lens from pictures of the lens board."""
     place = _camera(folder, camera)
@@ -71,10 +75,27 @@ def lens(
         focal_error=result.focal_error,
         views=len(result.used),
     )
-    store.write(folder, store.read(folder).with_lens(camera, record))
     for name, why in result.dropped.items():
         sys.stderr.write(f"left out {name}: {why}\n")
+    calibration = store.read(folder)
+    stored = calibration.lenses.get(camera)
+    worse = stored is not None and _is_poor(result.verdict) and not _is_poor(stored.verdict)
+    if worse and not force:
+        raise NotFound(
+            "what is stored was kept, for these pictures tell only a poor lens "
+            f"({result.verdict}); take more pictures, or store it all the same with --force"
+        )
+    store.write(folder, calibration.with_lens(camera, record))
     print(f"{camera}: {result.verdict}")
+    if camera in calibration.cameras:
+        sys.stderr.write(
+            f"{camera}: its place was found with another lens; "
+            f"run `kiebitz calibrate pose {folder}` again\n"
+        )
+
+
+def _is_poor(verdict: str) -> bool:
+    return verdict.startswith("poor")
 
 
 @app.command()
@@ -110,6 +131,7 @@ def pose(
     images = camera_pictures(pictures, table.scene.cameras, folder)
     given = _given(corners or [], images)
     calibration = store.read(folder)
+    _check_whose(folder, images, calibration, table, force=force)
     failed = []
     drawn = []
     frames = []
@@ -153,6 +175,24 @@ def pose(
         _show(show, drawn)
     if failed:
         raise typer.Exit(failed[0].exit_code)
+
+
+def _check_whose(
+    folder: Path,
+    images: Mapping[str, Image],
+    calibration: store.Calibration,
+    table: Table,
+    *,
+    force: bool,
+) -> None:
+    """Raises NotFound where pictures show what other cameras saw when they were calibrated."""
+    board = measured_board(table, calibration)
+    told = "" if force else mixed_up(images, empty_views(folder, calibration), board)
+    if told:
+        raise NotFound(
+            f"what is stored was kept, for {told} give each picture to its camera, or, if the "
+            "cameras themselves have changed places, store them with --force"
+        )
 
 
 def _again(

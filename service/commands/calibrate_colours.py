@@ -21,8 +21,9 @@ from service.camera_pictures import camera_pictures, showing, take_settled_pictu
 from service.camera_settings import keep_settings
 from service.stacks_text import check_letters, stacks_from
 from service.steadied import steadied
-from service.table_eyes import measured_board, with_pose
+from service.table_eyes import empty_views, measured_board, with_pose
 from service.table_folder import read_table
+from vision.mixed_up import mixed_up
 
 
 def colours(
@@ -55,13 +56,14 @@ def colours(
 
     images = showing(camera_pictures(pictures, table.scene.cameras, folder, settled))
     images = with_pose(images, calibration, folder)
+    _check_whose("" if force else mixed_up(images, empty_views(folder, calibration), board))
     empties = {name: _empty(folder, name, image.shape) for name, image in images.items()}
     check = check_told(list(_views(images, empties, calibration).values()), board, known)
     if check.rather is not None and not force:
         raise NotFound(_contradicted(check, folder))
-    told: Mapping[str, str] = {}
+    steady: Mapping[str, str] = {}
     if check.fits:  # other stacks than those that stand there would tell wrong heights
-        calibration, told = steadied(calibration, images, empties, board, known)
+        calibration, steady = steadied(calibration, images, empties, board, known)
     views = _views(images, empties, calibration)
     fitted = fit_colours(list(views.values()), board, names, known)
     verdict = judge_colours(list(views.values()), fitted, board, known, names)
@@ -81,7 +83,7 @@ def colours(
     )
     store.write(folder, stored)
     keep_settings(folder, locked)
-    for sentence in told.values():
+    for sentence in steady.values():
         print(sentence)
     for name, view in views.items():
         if view.empty is None:
@@ -90,6 +92,14 @@ def colours(
                 f"run `kiebitz calibrate pose {folder}` with one\n"
             )
     _tell(found, names, verdict)
+
+
+def _check_whose(told: str) -> None:
+    if told:
+        raise NotFound(
+            f"no colours were learned, for {told} give each picture to its camera; --force learns "
+            "from them all the same"
+        )
 
 
 def _empty(folder: Path, name: str, shape: tuple[int, ...]) -> Image | None:

@@ -22,6 +22,7 @@ from vision.familiar import familiar
 from vision.overlay import draw_reading
 from vision.reader import Reader
 from vision.reading import Reading
+from vision.watched import fitted_image
 
 
 def run(
@@ -45,7 +46,8 @@ def run(
     if last is not None:
         check_letters(last, table.scene.colours, also="?")
     images = showing(camera_pictures(pictures, table.scene.cameras, folder))
-    images = with_pose(images, store.read(folder), folder)
+    calibration = store.read(folder)
+    images = _at_size(with_pose(images, calibration, folder), calibration)
     reader, reading = _read(folder, images, last)
     for name in sorted(reading.strange):
         sys.stderr.write(
@@ -90,6 +92,21 @@ def _read(folder: Path, images: Mapping[str, Image], last: Stacks | None) -> tup
             return elsewhere, other
     _tell({name: why for name, why in found.told.items() if name not in found.moved})
     return reader, reading
+
+
+def _at_size(images: Mapping[str, Image], calibration: store.Calibration) -> dict[str, Image]:
+    """The pictures at the sizes that were calibrated; the reader refuses those of another shape."""
+    found = {}
+    for name, image in images.items():
+        wide, high = calibration.camera(name).size
+        fitting = fitted_image(image, (wide, high))
+        found[name] = image if fitting is None else fitting
+        if found[name] is not image:
+            sys.stderr.write(
+                f"{name}: its picture is {image.shape[1]} x {image.shape[0]}, and is read as the "
+                f"{wide} x {high} that were calibrated; pictures of that size are read better\n"
+            )
+    return found
 
 
 def _tell(sentences: Mapping[str, str]) -> None:

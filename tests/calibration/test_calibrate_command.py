@@ -127,3 +127,18 @@ def test_a_new_camera_is_told_what_hides_the_board(tmp_path: Path, capsys: Said)
 
     assert code == 1
     assert "the pieces hide too much of the board" in capsys.readouterr().err
+
+
+def test_a_poor_lens_leaves_a_better_one_alone(table: Path, capsys: Said) -> None:
+    """One picture tells little; a lens that takes another's place asks for the pose again."""
+    views = [str(path) for path in sorted(TUNE.glob("lens*.camera.jpg"))]
+    assert main(["calibrate", "lens", str(table), "camera", *views]) == 0
+    assert "calibrate pose" in capsys.readouterr().err
+    before = stored(table)
+    one = str(TUNE.parent / "cube-corners" / "lens00.left.jpg")
+
+    assert main(["calibrate", "lens", str(table), "camera", one]) == 1
+    assert stored(table) == before
+    assert "--force" in capsys.readouterr().err
+    assert main(["calibrate", "lens", str(table), "camera", one, "--force"]) == 0
+    assert stored(table) != before

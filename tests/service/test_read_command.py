@@ -17,10 +17,13 @@ from calibration.camera import Camera
 from calibration.colour_fit import ColourView, fit_colours
 from calibration.cv import read_image, write_image
 from calibration.scene import CameraPlace
+from rules.cells import Cell
 from rules.registry import find_game
 from rules.stacks import Stacks
 from service.cli import main
 from service.table_folder import default_table, write_table
+from vision.overlay import UNSURE, draw_reading
+from vision.reading import Reading
 from vision.virtual.scene import Kind, Scene
 from vision.virtual.studio import Studio
 
@@ -152,6 +155,7 @@ def test_swapped_cameras_are_told(folder: Path, capsys: Said) -> None:
     assert code == 2
     assert told is None
     assert "overhead: left out" in said
+    assert "swapped" in said
 
 
 def turned(image: Image, camera: Camera, degrees: float) -> Image:
@@ -216,11 +220,56 @@ def test_wrong_words_end_in_a_sentence(
 
 
 def test_a_picture_of_another_size_is_told(folder: Path, tmp_path: Path, capsys: Said) -> None:
-    """A picture of another size than was calibrated is refused."""
-    write_image(tmp_path / "s.png", read_image(folder / "side.png")[::2, ::2].copy())
+    """One of the same shape is read as well as it can be; of another shape it is refused."""
+    image = read_image(folder / "side.png")
+    write_image(tmp_path / "s.png", np.asarray(cv2.resize(image, (960, 540)), np.uint8))
+    write_image(tmp_path / "square.png", image[:, :360].copy())
 
     code, told, said = read(folder, capsys, side=tmp_path / "s.png")
+    assert code == 0
+    assert "960 x 540" in said
+    assert told["stacks"] == POSITION.to_json()
 
+    code, told, said = read(folder, capsys, side=tmp_path / "square.png")
     assert code == 2
     assert told is None
-    assert "320 x 180" in said
+    assert "360 x 360" in said
+
+
+def test_a_picture_that_was_cut_off_is_told(folder: Path, tmp_path: Path, capsys: Said) -> None:
+    """It is a picture, so that another format is no advice."""
+    whole = (folder / "side.png").read_bytes()
+    (tmp_path / "s.png").write_bytes(whole[: len(whole) // 2])
+
+    code, _, said = read(folder, capsys, side=tmp_path / "s.png")
+
+    assert code == 2
+    assert "damaged or cut off" in said
+
+
+@pytest.mark.parametrize("command", ["pose", "colours"])
+def test_swapped_pictures_calibrate_nothing(command: str, folder: Path, capsys: Said) -> None:
+    """Two cameras of one table: what they saw when they were calibrated tells which is which."""
+    before = (folder / "calibration.json").read_bytes()
+    swapped = [f"overhead={folder / 'side.png'}", f"side={folder / 'overhead.png'}"]
+    more = ["--stacks", json.dumps(POSITION.to_json())] if command == "colours" else []
+
+    code = main(["calibrate", command, str(folder), *swapped, *more])
+
+    assert code == 1
+    assert "swapped" in capsys.readouterr().err
+    assert (folder / "calibration.json").read_bytes() == before
+
+
+def test_doubt_is_drawn_where_nothing_was_read(folder: Path) -> None:
+    """A cell that is perhaps not empty is marked on the picture."""
+    camera, image = store.read(folder).camera("side"), read_image(folder / "side.png")
+    lattice = find_game("kewbz").board.lattice
+    sure = Reading(Stacks(), {}, frozenset(), frozenset(), 1.0)
+    doubtful = replace(sure, unsure={Cell.parse("h8"): {"": 0.6, "B": 0.4}})
+
+    plain = draw_reading(image, camera, lattice, sure)
+    marked = draw_reading(image, camera, lattice, doubtful)
+
+    assert (plain == image).all()
+    assert (marked == UNSURE).all(axis=2).sum() > 20

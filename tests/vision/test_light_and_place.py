@@ -207,28 +207,31 @@ def test_the_hull_holds_all_that_stands(bright: tuple[Scene, Studio, Reader]) ->
     assert sum(found.values()) < 1.4 * sum(high.values())
 
 
+@pytest.mark.parametrize("hull", [False, True], ids=["alone", "with the hull"])
 def test_a_search_that_ends_half_way_up_begins_anew(
-    bright: tuple[Scene, Studio, Reader], monkeypatch: pytest.MonkeyPatch
+    bright: tuple[Scene, Studio, Reader], monkeypatch: pytest.MonkeyPatch, hull: bool
 ) -> None:
     """Nothing that a single column can do leads out of towers that are all cut at one height."""
     _, studio, reader = bright
-    searches: list[float] = []
+    position = Position(reader._evidence(reader._look(studio.still(WELL, 2))), reader._empty())
+    cut: list[float] = []
 
-    def cut(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
-        if not searches:
-            columns = range(position.evidence.columns)
-            position.change({c: position.stack(c)[:3] for c in columns})
-            gains = position.columns_gain()
-        else:
-            gains = shake(position, gains, tries=tries)
-        searches.append(position.score)
-        return gains
+    def shaken(position: Position, gains: ColumnGains, *, tries: int) -> ColumnGains:
+        if cut:
+            return shake(position, gains, tries=tries)
+        position.change({c: position.stack(c)[:3] for c in range(position.evidence.columns)})
+        cut.append(position.score)
+        return position.columns_gain()
 
-    monkeypatch.setattr("vision.reader.shake", cut)
-    reading = reader.read(studio.still(WELL, 2))
+    monkeypatch.setattr("vision.reader.shake", shaken)
+    if not hull:
+        monkeypatch.setattr("vision.reader.HARDLY", np.inf)
+    reader._search(position)
 
-    assert searches[1] > searches[0] + 100
-    assert {c: len(s) for c, s in reading.stacks.items()} == {c: len(s) for c, s in WELL.items()}
+    columns = reader.lattice.columns
+    high = {c: len(position.stack(c.rank * columns + c.file)) for c in WELL}
+    assert (position.score > cut[0] + 100) == hull
+    assert (max(high.values()) > 3) == hull
 
 
 def test_towers_that_fit_nearly_as_well_a_unit_higher_are_doubted_together(
