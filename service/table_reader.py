@@ -125,14 +125,18 @@ class Entries:
             return default
         return float(value)
 
-    def millimetres(self, key: str, default: Millimetres | None) -> Millimetres | None:
+    def millimetres(
+        self, key: str, default: Millimetres | None, least: float = -math.inf
+    ) -> Millimetres | None:
         """A number of millimetres, or "auto"."""
         value = self.values.get(key, default)
-        if value is None or value == "auto" or _is_number(value):
+        if value is None or value == "auto" or (_is_number(value) and value >= least):
             return cast(
                 "Millimetres | None", value if isinstance(value, str | None) else float(value)
             )
-        self.wrong(key, 'a number of millimetres, or "auto"')
+        self.wrong(
+            key, 'a number of millimetres, or "auto"' + (", not below 0" if least == 0 else "")
+        )
         return default
 
     def numbers(
@@ -231,9 +235,9 @@ def _board(entries: Entries, spec: GameSpec) -> Board:
     return Board(
         lattice=Lattice(columns, ranks, levels, pitch, (unit[0], unit[1], unit[2])),
         margin_mm=(margin[0], margin[1], margin[2], margin[3]),
-        frame_height_mm=entries.millimetres("frame_height_mm", usual.frame_height_mm),
-        frame_width_mm=entries.millimetres("frame_width_mm", usual.frame_width_mm),
-        recess_mm=entries.millimetres("recess_mm", usual.recess_mm),
+        frame_height_mm=entries.millimetres("frame_height_mm", usual.frame_height_mm, 0.0),
+        frame_width_mm=entries.millimetres("frame_width_mm", usual.frame_width_mm, 0.0),
+        recess_mm=entries.millimetres("recess_mm", usual.recess_mm, 0.0),
     )
 
 

@@ -99,7 +99,8 @@ def key_lines(text: str) -> dict[Path, int]:
                 found.setdefault(section, number)
                 count = counts[section] = counts.get(section, -1) + 1
                 section = (*section, count)
-            found.setdefault(section, number)
+            for end in range(1, len(section) + 1):  # [cameras.top] is a heading of `cameras`, too
+                found.setdefault(section[:end], number)
         elif key := _KEY.match(line):
             path = (*section, *_parts(key[1]))
             for end in range(len(section) + 1, len(path) + 1):

@@ -228,6 +228,16 @@ class TestMistakes:
                 id="source",
             ),
             pytest.param(
+                "[camera.top]\nclock = 6",
+                "line 3: unknown key 'camera'; did you mean 'cameras'?",
+                id="heading-of-headings",
+            ),
+            pytest.param(
+                "[board]\nrecess_mm = -2",
+                "recess_mm = -2: expected a number of millimetres",
+                id="negative",
+            ),
+            pytest.param(
                 "[cameras.top]\nclok = 6",
                 "unknown key 'clok' in [cameras.top]; did you mean 'clock'?",
                 id="clok",
