@@ -40,6 +40,7 @@ _LIKE_BRIGHT, _LIKE_HUE = 1.2, 0.25  # what looks so much like the told piece ma
 _LEAST_LOOK = 0.12  # of a colour's silhouettes must be new to tell how it looks
 _DEEP = 2.5  # and what became darker than any shadow is black
 _WHOLE, _ABSENT = 0.85, 0.45  # of a silhouette: less is not this stack, is no stack at all
+_SURELY_NEW, _AS_IT_WAS = 0.35, 3.0  # see `_told`
 _LEAST_PX = 30
 _STRANGE, _FREE = 0.9, 0.45  # of a cube's silhouette: new, and not hidden by what was told
 _MOST_NEW = 0.5  # of the cells: more is another light, or another table
@@ -264,8 +265,15 @@ class _Sight:
         return self._told(own, cell) if own.sum() > _LEAST_PX else None
 
     def _told(self, own: Mask, cell: Cell) -> float:
-        """How much of a part of the picture shows something new, or what was told of a cell."""
-        return float(np.where(self.shown[cell][own], 1.0, self.new[own]).mean())
+        """How much of a part of the picture shows something new, or what was told of a cell.
+
+        Dark wood may be a shadow all over. Where some of it is surely new, it is missed only where
+        the table is as it was, and a little of that tells a lot.
+        """
+        new = np.where(self.shown[cell][own], 1.0, self.new[own])
+        if (new > _SHADOW).mean() < _SURELY_NEW:
+            return float(new.mean())
+        return float(max(new.mean(), 1.0 - _AS_IT_WAS * (new == 0).mean()))
 
     def unexplained(self, cell: Cell, levels: int, heights: Heights) -> float | None:
         """How new the picture is where one more piece than told would be seen; None if hidden."""
