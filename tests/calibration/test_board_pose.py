@@ -96,8 +96,7 @@ def test_a_rectangle_without_a_row_of_cells_is_doubted() -> None:
     assert errors["0"] < 2.5 or found.doubts
 
 
-@pytest.mark.parametrize("camera", ["overhead", "side"])
-@pytest.mark.parametrize("still", ["still00", "still01"])
+@pytest.mark.parametrize(("camera", "still"), [("overhead", "still00"), ("side", "still01")])
 def test_boards_are_found_with_a_game_in_progress(camera: str, still: str) -> None:
     """Pieces hide cells, but the lattice stays where it is."""
     case = without_markers(traced_case(TUNE / "kewbz-two"))
