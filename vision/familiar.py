@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from calibration.realign import Remembered
 from rules.lattice import Board
 from vision.likelihood import CameraEye, ImageBGR
-from vision.mixed_up import shown_instead
+from vision.mixed_up import others_of, shown_instead
 from vision.place import Anchor, Sighting
 
 _PLENTY = 150  # things to follow; where none of so many is found, it is another view
@@ -48,7 +48,8 @@ def familiar(
         if sighting.known and sighting.steady:
             good[name] = eye
             continue
-        if (other := shown_instead(name, image, views, board)) is not None:
+        others = {} if sighting.known else others_of(name, image, views, board)
+        if (other := shown_instead(image, sighting, others)) is not None:
             told[name] = f"left out, its picture shows what {other} sees; are they swapped?"
             continue
         strange = sighting.strange or _nothing_found(sighting)

@@ -226,9 +226,9 @@ class WatchedCamera:
 def fitted(frame: Frame, size: tuple[int, int]) -> Frame | None:
     """The frame at the calibrated size; None where its picture has another shape."""
     image = fitted_image(frame.image, size)
-    if image is None or image is frame.image:
-        return None if image is None else frame
-    return replace(frame, image=image)
+    if image is None:
+        return None
+    return frame if image is frame.image else replace(frame, image=image)
 
 
 def fitted_image(image: ImageBGR, size: tuple[int, int]) -> ImageBGR | None:

@@ -17,6 +17,7 @@ from rules.lattice import Board
 from rules.stacks import Stacks
 from vision.frame import Frame, ImageBGR
 from vision.likelihood import CameraEye
+from vision.mixed_up import shown_instead
 from vision.place import Anchor, Sighting
 from vision.reaching import Direction, hand_clock, turned
 from vision.reader import Reader
@@ -319,15 +320,13 @@ class Whereabouts:
 
     def _swapped_with(self, name: str, own: Sighting) -> str | None:
         """The camera whose calibrated view this one shows."""
-        image = self.cameras[name].picture(1)
-        for other, camera in self.cameras.items():
-            size = self._table[other].camera.size
-            if other == name or camera.anchor is None or size != self._table[name].camera.size:
-                continue
-            sighting = camera.anchor.sight(image)
-            if sighting.known and sighting.alike > own.alike:
-                return other
-        return None
+        size = self._table[name].camera.size
+        others = {
+            other: camera.anchor
+            for other, camera in self.cameras.items()
+            if other != name and camera.anchor and self._table[other].camera.size == size
+        }
+        return shown_instead(self.cameras[name].picture(1), own, others)
 
     def _realign(self, name: str, camera: Camera) -> None:
         """Takes the camera's new place over."""

@@ -22,6 +22,7 @@ from calibration.store import LensRecord
 from rules.lattice import Lattice
 from rules.registry import find_game
 from service.bench.calibrate import (
+    Case,
     PoseRow,
     traced_case,
     true_errors,
@@ -96,7 +97,8 @@ def test_a_rectangle_without_a_row_of_cells_is_doubted() -> None:
     assert errors["0"] < 2.5 or found.doubts
 
 
-@pytest.mark.parametrize(("camera", "still"), [("overhead", "still00"), ("side", "still01")])
+@pytest.mark.parametrize("camera", ["overhead", "side"])
+@pytest.mark.parametrize("still", ["still00", "still01"])
 def test_boards_are_found_with_a_game_in_progress(camera: str, still: str) -> None:
     """Pieces hide cells, but the lattice stays where it is."""
     case = without_markers(traced_case(TUNE / "kewbz-two"))
@@ -231,9 +233,15 @@ def test_stacks_tell_a_focal_length_that_is_far_from_what_was_thought() -> None:
     assert true_errors(refined.camera, true, board)["100"] < 2.0
 
 
-def test_pieces_in_hollows_tell_where_their_floor_lies() -> None:
+@pytest.fixture(scope="module")
+def hollows() -> Case:
+    """A CUBE table with one camera."""
+    return virtual_case(find_game("cube"), "one", "tune", 101)
+
+
+def test_pieces_in_hollows_tell_where_their_floor_lies(hollows: Case) -> None:
     """What was found is the rim: 2.5 mm above the floor, and a little aside."""
-    case = virtual_case(find_game("cube"), "one", "tune", 101)
+    case = hollows
     true, board = case.true["camera"], case.scene.board
     off = np.array([0.6, 0.4, 2.5])
     wrong = replace(true, translation_mm=true.translation_mm - true.rotation @ off)
@@ -249,9 +257,9 @@ def test_pieces_in_hollows_tell_where_their_floor_lies() -> None:
     assert errors["100"] < min(2.0, refined.error_mm["100"])
 
 
-def test_a_flat_board_stays_where_it_was_found() -> None:
+def test_a_flat_board_stays_where_it_was_found(hollows: Case) -> None:
     """Pieces stand loosely on it: they tell of the lens, not of the board."""
-    case = virtual_case(find_game("cube"), "one", "tune", 101)
+    case = hollows
     true, board = case.true["camera"], case.scene.board
     wrong = replace(
         true, translation_mm=true.translation_mm - true.rotation @ np.array([0.6, 0.4, 2.5])
