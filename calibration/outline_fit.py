@@ -174,8 +174,11 @@ def frame_edges(wide: float, deep: float, sizes: Floats) -> list[EdgeLine]:
     return edges
 
 
-def frame_plan(wide: float, deep: float) -> Plan:
-    """The edges of a frame around the cell area that a camera can see; sizes as above."""
+def frame_plan(wide: float, deep: float, *, outer_feet: bool = True) -> Plan:
+    """The edges of a frame around the cell area that a camera can see; sizes as above.
+
+    From high above, the edges of the outer walls lie so near together that one is taken for both.
+    """
 
     def plan(camera: Camera, sizes: Floats) -> list[EdgeLine]:
         def shown(edge: EdgeLine) -> bool:
@@ -183,7 +186,7 @@ def frame_plan(wide: float, deep: float) -> Plan:
             high = float(sizes[0])
             if edge.name.startswith("inner foot"):
                 return inside > high
-            return not edge.name.startswith("outer foot") or -inside > high
+            return not edge.name.startswith("outer foot") or (outer_feet and -inside > high)
 
         return [edge for edge in frame_edges(wide, deep, sizes) if shown(edge)]
 

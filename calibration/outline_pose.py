@@ -21,7 +21,7 @@ from calibration.outline_fit import (
 )
 from calibration.segments import Segments, vanishing_points
 from calibration.solve import SizePrior, solve
-from calibration.standing_out import rails_alike, stands_out
+from calibration.standing_out import of_one_wood, rails_alike, stands_out
 from rules.lattice import Board, Millimetres
 
 _MOST_TRIED = 8
@@ -32,6 +32,7 @@ _BEST_STARTS, _SAME = 26, 0.005  # of the picture's width
 _THICK_MM = (2.5, 1.5)  # usual felts and boards, whose side faces look like their top, and spread
 _PAPER_MM = (0.2, 0.2)
 _BOTTOM_MM = 4.0  # how thick the bottom of a frame may be, and how far off the fit
+_FLOATS_MM = 2.0  # what a fit may be off by chance
 _ROUND_MM, _PLAY_MM = 0.4, 0.5  # how rounded a frame's edges are, how loosely pieces lie in it
 CUT_MM = 1.1  # how exactly margins are usually kept: felt is cut by scissors, and stretches
 
@@ -137,7 +138,6 @@ def fit_frames(
 ) -> list[OutlineFit]:
     """The frame in every likely place, whichever of its edges the rectangles are."""
     wide, deep, _ = board.lattice.size_mm
-    plan = frame_plan(wide, deep)
     unit = board.lattice.unit_mm[2]
     heights = _guesses(board.frame_height_mm, [g * unit for g in _FRAME_GUESSES])
     widths = _guesses(board.frame_width_mm, list(_WIDTHS))
@@ -166,24 +166,47 @@ def fit_frames(
         0.6 if isinstance(board.frame_width_mm, (int, float)) else 6.0,
         _BOTTOM_MM,
     )
-    fits = []
-    for start in _apart(best_and_each_in_turn(by_rectangle), board):
-        camera = start.camera
-        fit = fit_outline(
-            camera,
+
+    starts = _apart(best_and_each_in_turn(by_rectangle), board)
+    tried = [_fit_frame(start, sight, board, errors) for start in starts]
+    return sorted((fit for fit in tried if fit is not None), key=_by_standing)
+
+
+def _fit_frame(
+    start: Start, sight: Sight, board: Board, errors: tuple[float, float, float]
+) -> OutlineFit | None:
+    """The frame as it is seen from about there; None where it could not be made of wood."""
+    wide, deep, unit = *board.lattice.size_mm[:2], board.lattice.unit_mm[2]
+
+    def fitted(plan: Plan) -> OutlineFit | None:
+        return fit_outline(
+            start.camera,
             sight,
             plan,
             sizes=((*start.sizes, 0.0), errors),
             innermost=False,
             reaches_px=(7, 5, 4, 4, 3, 3),
         )
-        if fit is not None and is_of_wood(fit.sizes, unit):
-            loose = _loose(fit, sight, start.sizes, errors)
-            height, width = float(loose.sizes[0]), float(loose.sizes[1])
-            alike = rails_alike(sight.lab, loose.solution.camera, (wide, deep), height, width)
-            fits.append(replace(loose, stands_out=alike))
-    fits.sort(key=lambda f: -f.standing)
-    return fits
+
+    fit = fitted(frame_plan(wide, deep))
+    if fit is not None and float(fit.sizes[2]) < -_BOTTOM_MM:
+        fit = fitted(frame_plan(wide, deep, outer_feet=False))
+    if fit is None or not is_of_wood(fit.sizes, unit):
+        return None
+    loose = _loose(fit, sight, start.sizes, errors)
+    height, width, bottom = (float(size) for size in loose.sizes)
+    where = sight.lab, loose.solution.camera, (wide, deep), height, width
+    alike = rails_alike(*where) * of_one_wood(*where) * _on_the_table(bottom)
+    return replace(loose, stands_out=alike)
+
+
+def _by_standing(fit: OutlineFit) -> float:
+    return -fit.standing
+
+
+def _on_the_table(bottom: float) -> float:
+    """1 for a frame that stands no higher than its cells; less the farther it floats."""
+    return 1 / (1 + max(0.0, -bottom - _FLOATS_MM) / _BOTTOM_MM)
 
 
 def _by_score(start: Start) -> float:

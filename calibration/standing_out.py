@@ -5,9 +5,11 @@ cloth lies on both sides of their lines. Hard shadows run along a frame like its
 rails look alike on all four sides.
 """
 
+import cv2
 import numpy as np
 
 from calibration.camera import Camera, Floats, Lens
+from calibration.colour_space import Floats32, hue_when_darker, of_light
 from calibration.quads import unit_square_to
 from calibration.rectify import Plane, sampled
 
@@ -19,6 +21,11 @@ _LIKE_ALL = 0.4  # of a side's usual difference
 _FIELD = 6.0  # of lightness and colour: what still belongs to one field
 _LEAST_PIECES = 5
 _RAILS_APART = 12.0  # of lightness and colour: wood in one light
+_ACROSS = (0.12, 0.88)  # of a frame's width: there its top is of wood, too
+_UP = (0.12, 0.3, 0.6)  # of a frame's height: where its walls are looked at
+_FLOOR = (0.1, 0.2, 0.35)  # of that height from the walls' foot: the floor beside them
+_CLEAR_PX = 2.5  # of an edge: nearer both of its sides are seen
+_HUES_APART = 0.35  # on the hue axes: less between wood and floor tells nothing
 
 
 def stands_out(lab: Plane, corners: Floats, lens: Lens) -> float:
@@ -64,6 +71,79 @@ def rails_alike(
         return 0.0
     apart = np.linalg.norm(rails - np.median(rails, axis=0), axis=1)
     return float((apart < _RAILS_APART).mean())
+
+
+def of_one_wood(
+    lab: Plane, camera: Camera, size_mm: tuple[float, float], height: float, width: float
+) -> float:
+    """The part of a frame's top and inner walls that has its hue, and of the floor that has not.
+
+    A shadow that the frame throws has an edge as straight as the wall's foot, but the floor's hue.
+    1 where nothing can be told, as of wood on wood.
+    """
+    wide, deep = size_mm
+    middle = np.array([wide / 2, deep / 2])
+    u, v = np.meshgrid(np.linspace(0.3, 0.7, 7), np.linspace(0.3, 0.7, 7))
+    floor = _colours(lab, camera, np.stack([u * wide, v * deep, 0 * u], axis=-1).reshape(-1, 3))
+    corners = np.array([[0.0, 0], [wide, 0], [wide, deep], [0, deep]])
+    along = np.linspace(0.1, 0.9, 17)[:, None]
+    tops: list[Floats] = []
+    kinds: list[list[Floats]] = [[], [], []]  # the top all over, walls, the floor beside them
+    for k in range(4):
+        start, end = corners[k], corners[(k + 1) % 4]
+        line = start * (1 - along) + end * along
+        inward = middle - (start + end) / 2
+        inward = inward / np.linalg.norm(inward)
+
+        def at(inside: float, up: float, line: Floats = line, inward: Floats = inward) -> Floats:
+            places = line + inside * inward
+            return np.column_stack([places, np.full(len(places), up)])
+
+        def seen(places: Floats, *edges: Floats) -> Floats:
+            colours = _colours(lab, camera, places)
+            px = camera.project(places)
+            for edge in edges:
+                near = np.linalg.norm(px - camera.project(edge), axis=1) < _CLEAR_PX
+                colours[near] = np.nan
+            return colours
+
+        foot, rim, outside = at(0.0, 0.0), at(0.0, height), at(-width, height)
+        tops += [seen(at(-part * width, height)) for part in (0.35, 0.5, 0.65)]
+        kinds[0] += [seen(at(-part * width, height), rim, outside) for part in _ACROSS]
+        if float((camera.position_mm[:2] - start) @ inward) > height:
+            kinds[1] += [seen(at(0.0, up * height), foot, rim) for up in _UP]
+            kinds[2] += [seen(at(off * height, 0.0), foot) for off in _FLOOR]
+    top = np.concatenate(tops)
+    if min(np.isfinite(floor).sum(), np.isfinite(top).sum()) < 4 * _LEAST_PIECES:
+        return 1.0
+    ground, wood = (np.nanmedian(p, axis=0).astype(np.float32) for p in (floor, top))
+    worth = 1.0
+    for kind, is_wood in zip(kinds, (True, True, False), strict=True):
+        if kind:
+            like = _like_second(ground, wood, np.concatenate(kind))
+            worth *= 1 - float(np.mean((like < 0.5) if is_wood else (like > 0.5)))
+    return worth
+
+
+def _like_second(one: Floats32, other: Floats32, places: Floats) -> Floats:
+    """How much places (N, 3) have the hue of the second of two things: 1, or that of the first: 0.
+
+    Both hues at the place's own brightness count; nan where they are hardly apart, as in the dark.
+    """
+    bright = np.nan_to_num(places[:, 0], nan=-np.inf).astype(np.float32)
+    hues = [hue_when_darker(thing, bright) for thing in (one, other)]
+    away = hues[1] - hues[0]
+    size = np.sum(away**2, axis=1)
+    like = np.sum((places[:, 1:] - hues[0]) * away, axis=1) / np.maximum(size, 1e-9)
+    return np.asarray(np.where(size > _HUES_APART**2, like, np.nan))
+
+
+def _colours(lab: Plane, camera: Camera, places_mm: Floats) -> Floats:
+    """Brightness and hue axes (N, 3) at places; nan outside the picture."""
+    values = sampled(lab, camera.project(places_mm)[None])
+    seen = np.isfinite(values).all(axis=2, keepdims=True)
+    bgr = cv2.cvtColor(np.where(seen, values, 0).astype(np.float32), cv2.COLOR_Lab2LBGR)
+    return np.asarray(np.where(seen, of_light(np.maximum(bgr, 0)), np.nan)[0])
 
 
 def _beside(lab: Plane, corners: Floats, lens: Lens, way: float) -> Floats:

@@ -22,7 +22,10 @@ Shifts = NDArray[np.float64]  # (U, 2) or (J, 2) millimetres, of every unit or c
 class NudgeSettings:
     """How far and how carefully stacks are moved."""
 
+    worth: float = 0.2  # of the score: neighbouring rays err alike
     deviation_mm: float = 1.5  # how far stacks usually stand off (0.5 to 3)
+    level_mm: float = 0.6  # and each unit off the one below
+    inside_mm: float = 0.3  # how far pieces seem to stand inside each other, at most
     most: float = 0.22  # of the pitch, at most
     warped: float = 0.3  # cameras are fitted as long as the doubt is wider than this
     off_mm: float = 1.5  # how far off a camera usually sees all stacks
@@ -32,41 +35,83 @@ class NudgeSettings:
 
 
 def nudge(position: Position, settings: NudgeSettings | None = None) -> Shifts:
-    """Fits the places of all stacks; the position's evidence is then read at these places."""
+    """Fits the places of all units; the position's evidence is then read at these places."""
     settings = settings or NudgeSettings()
     lattice, levels = position.evidence.lattice, position.levels
     many = position.evidence.columns
-    column = np.repeat(np.arange(many), levels)
     terms = _camera_terms(lattice)
     usual = np.array([settings.off_mm, settings.warp, settings.warp, settings.lean])
-    filled = position.state[:-1].reshape(-1, levels).max(axis=1) > 0
+    there = position.state[:-1].reshape(-1, levels) > 0
+    filled = np.asarray(there.any(axis=1))
     entries = [_own_entries(sight, filled, levels) for sight in position.sights]
-    shifts = np.zeros((many, 2))
+    hold = _hold(levels, settings)
+    gap = lattice.pitch_mm - np.array(lattice.unit_mm[:2])
+    shifts = np.zeros((many * levels, 2))
     warps = [np.zeros((4, 2)) for _ in position.sights]  # of each camera, by these terms
+    far = settings.most * lattice.pitch_mm
     for width in settings.widths:
-        slope = np.zeros((many, 2))
-        bend = np.zeros((many, 2, 2))
+        slope = np.zeros((len(shifts), 2))
+        bend = np.zeros((len(shifts), 2, 2))
         for number, (sight, own) in enumerate(zip(position.sights, entries, strict=True)):
             if width > settings.warped:
-                by_unit = _slopes(sight, own, shifts[column] + terms @ warps[number], width)
+                by_unit = _slopes(sight, own, shifts + terms @ warps[number], width, settings.worth)
                 warps[number] += _warp_step(warps[number], *by_unit, terms, usual)
-            by_unit = _slopes(sight, own, shifts[column] + terms @ warps[number], width)
-            slope += by_unit[0].reshape(many, levels, 2).sum(axis=1)
-            bend += by_unit[1].reshape(many, levels, 2, 2).sum(axis=1)
-        step = _step(shifts, slope, bend, settings.deviation_mm)
+            by_unit = _slopes(sight, own, shifts + terms @ warps[number], width, settings.worth)
+            slope += by_unit[0]
+            bend += by_unit[1]
+        _push_apart(shifts, there, gap, lattice, slope, bend, settings)
+        step = _step(shifts, slope, bend, hold)
         length = np.linalg.norm(step, axis=1, keepdims=True)
         step *= np.minimum(1.0, 0.8 / np.maximum(length, 1e-9))
-        far = settings.most * lattice.pitch_mm
-        shifts = np.where(filled[:, None], np.clip(shifts + step, -far, far), 0.0)
+        shifts = np.clip(shifts + step, -far, far)
         for sight, own, warp in zip(position.sights, entries, warps, strict=True):
-            _move(sight, own, shifts[column] + terms @ warp, width)
+            _move(sight, own, shifts + terms @ warp, width)
     for sight, own, warp in zip(position.sights, entries, warps, strict=True):
         # Nobody knows where on its cell another stack would stand, but cameras are off alike.
         _move(sight, _others(sight, own), terms @ warp, 1.0)
         sight.refresh()
-    position.moved_mm = [shifts[column] + terms @ warp for warp in warps]
+    position.moved_mm = [shifts + terms @ warp for warp in warps]
     position.sum_up()
     return shifts
+
+
+def _hold(levels: int, settings: NudgeSettings) -> NDArray[np.float64]:
+    """What holds the units of a column (L, L): the lowest its cell, the others what is below."""
+    differ = np.eye(levels) - np.eye(levels, k=-1)
+    worth = np.full(levels, 1 / settings.level_mm**2)
+    worth[0] = 1 / settings.deviation_mm**2
+    return np.asarray(differ.T @ (worth[:, None] * differ))
+
+
+def _push_apart(
+    shifts: Shifts,
+    there: NDArray[np.bool_],
+    gap: NDArray[np.float64],
+    lattice: Lattice,
+    slope: NDArray[np.float64],
+    bend: NDArray[np.float64],
+    settings: NudgeSettings,
+) -> None:
+    """Pieces beside each other cannot stand in one place."""
+    shape = (lattice.ranks, lattice.columns, lattice.levels)
+    filled = there.reshape(shape)
+    number = np.arange(len(shifts)).reshape(shape)
+    for axis, (one, other) in enumerate(
+        (
+            ((slice(None), slice(None, -1)), (slice(None), slice(1, None))),
+            ((slice(None, -1),), (slice(1, None),)),
+        )
+    ):
+        both = filled[one] & filled[other]
+        a, b = number[one][both], number[other][both]
+        into = shifts[a, axis] - shifts[b, axis] - gap[axis]
+        touching = into > 0
+        a, b, into = a[touching], b[touching], into[touching]
+        worth = 1 / settings.inside_mm**2
+        np.add.at(slope[:, axis], a, -worth * into / 2)
+        np.add.at(slope[:, axis], b, worth * into / 2)
+        np.add.at(bend[:, axis, axis], a, worth / 2)
+        np.add.at(bend[:, axis, axis], b, worth / 2)
 
 
 def _camera_terms(lattice: Lattice) -> NDArray[np.float64]:
@@ -96,12 +141,17 @@ def _step(
     now: NDArray[np.float64],
     slope: NDArray[np.float64],
     bend: NDArray[np.float64],
-    usual: float,
+    hold: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Where Gauss and Newton go from here, for numbers (N, 2) that are usually small."""
-    hold = 1.0 / usual**2
-    whole = bend + (hold + 1e-6) * np.eye(2)
-    return np.asarray(np.linalg.solve(whole, (slope - hold * now)[..., None])[..., 0])
+    """Where Gauss and Newton go from here, for all units (U, 2) of columns that are held so."""
+    levels = len(hold)
+    stiff = np.einsum("kl,ij->kilj", hold, np.eye(2)).reshape(2 * levels, 2 * levels)
+    pull = slope.reshape(-1, 2 * levels) - now.reshape(-1, 2 * levels) @ stiff
+    whole = np.zeros((len(pull), levels, 2, levels, 2))
+    each = np.arange(levels)
+    whole[:, each, :, each, :] = bend.reshape(-1, levels, 2, 2).transpose(1, 0, 2, 3)
+    square = whole.reshape(len(pull), 2 * levels, 2 * levels) + stiff
+    return np.asarray(np.linalg.solve(square, pull[..., None])[..., 0].reshape(-1, 2))
 
 
 def _own_entries(sight: Sight, filled: NDArray[np.bool_], levels: int) -> NDArray[np.int64]:
@@ -128,7 +178,7 @@ def _places(
 
 
 def _slopes(
-    sight: Sight, own: NDArray[np.int64], moved: Shifts, width: float
+    sight: Sight, own: NDArray[np.int64], moved: Shifts, width: float, worth: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The slope of the score by the place of every unit, and its bend after Gauss and Newton."""
     slope = np.zeros((len(moved), 2))
@@ -152,7 +202,7 @@ def _slopes(
         slope[:, i] += np.bincount(unit, weight * by[i], len(slope))
         for j in range(2):
             bend[:, i, j] += np.bincount(unit, weight * by[i] * by[j], len(slope))
-    return slope, bend
+    return worth * slope, worth * bend
 
 
 def _move(sight: Sight, own: NDArray[np.int64], moved: Shifts, width: float) -> None:

@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 
 from calibration.camera import Camera, Lens
-from calibration.cv import rotation_of
+from calibration.cv import Image, rotation_of
 from calibration.frame_glance import FrameGlance
 from calibration.outline_fit import frame_plan
 from calibration.outline_pose import Start, best_and_each_in_turn, is_of_wood
 from calibration.pose import find_pose
 from calibration.rectify import lab_of
+from calibration.standing_out import of_one_wood
 from calibration.store import LensRecord
 from rules.registry import find_game
 from service.bench.calibrate import true_errors, virtual_case
+from tests.calibration.scenes import Box, Look, draw, plain
 
 SIZE_MM = (150.0, 150.0)
 HEIGHT, WIDTH = 15.0, 12.0
@@ -59,6 +61,54 @@ def test_a_frame_of_the_wood_on_which_it_lies_is_found() -> None:
     errors = true_errors(found.camera, true, case.scene.board)
     assert errors["0"] < 6.0
     assert errors["0"] < 1.0 or found.doubts
+
+
+def _frame_in_hard_light(wood: tuple[float, float, float]) -> Image:
+    """A frame of this colour on a light cloth; its shadow falls inside along two walls."""
+    (wide, deep), w = SIZE_MM, WIDTH
+    dark = (0.5 * wood[0], 0.5 * wood[1], 0.5 * wood[2])
+    rails = [
+        Box((x, y, 0.0), (x + dx, y + dy, HEIGHT), plain(*wood), dark)
+        for x, y, dx, dy in (
+            (-w, -w, wide + 2 * w, w),
+            (-w, deep, wide + 2 * w, w),
+            (-w, 0.0, w, deep),
+            (wide, 0.0, w, deep),
+        )
+    ]
+    look = Look(sun=(0.5, 0.5, 1.0), ambient=0.2, table=plain(0.42, 0.48, 0.5))
+    return draw(_looking_down(), rails, 0.0, look)
+
+
+def test_the_edge_of_a_shadow_is_not_the_foot_of_a_wall() -> None:
+    """The shadow has the hue of the floor, and rails that reach so far out would be of cloth."""
+    camera = _looking_down()
+    lab = lab_of(_frame_in_hard_light((0.04, 0.12, 0.3)))
+
+    assert of_one_wood(lab, camera, SIZE_MM, HEIGHT, WIDTH) > 0.9
+    assert of_one_wood(lab, camera, SIZE_MM, HEIGHT, 1.7 * WIDTH) < 0.7
+    assert of_one_wood(lab, camera, SIZE_MM, 0.5 * HEIGHT, WIDTH) < 0.8
+
+
+def test_wood_of_the_colour_of_the_cloth_tells_nothing() -> None:
+    """Where hues are alike, all of it may be wood."""
+    camera = _looking_down()
+    lab = lab_of(_frame_in_hard_light((0.3, 0.34, 0.36)))
+
+    assert of_one_wood(lab, camera, SIZE_MM, HEIGHT, 1.7 * WIDTH) == 1.0
+
+
+@pytest.mark.slow
+def test_a_frame_in_its_own_shadow_is_found() -> None:
+    """From high above, shadows inside and outside have edges as straight as the frame's own."""
+    case = virtual_case(find_game("ksar"), "two", "check", 1)
+    true = case.true["overhead"]
+    lens = LensRecord(true.lens, "charuco", 0.1, "good", focal_error=0.001)
+
+    found = find_pose(case.empty["overhead"], case.scene, case.scene.cameras["overhead"], lens)
+
+    assert not found.doubts
+    assert true_errors(found.camera, true, case.scene.board)["0"] < 1.5
 
 
 def test_no_frame_stands_higher_than_its_cells() -> None:
