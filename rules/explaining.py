@@ -55,7 +55,8 @@ class Explaining:
         """One or two turns that nobody can complain about; none where there are none."""
         belief, opened = self.book.belief, self.book.open
         same = look(self.book.game, belief, stacks)
-        if opened and not (same.fine and self._second_thought(opened, stacks)):
+        goes_on = opened and self._puts_down(opened, stacks)
+        if opened and not goes_on and not (same.fine and self._second_thought(opened, stacks)):
             following = self._following(opened, stacks)
             if following:
                 return Found(following, fresh=True)
@@ -131,6 +132,21 @@ class Explaining:
         after = self.book.after(opened)
         found = look(self.book.game, after, stacks)
         return (found,) if found.fine else two_turns(self.book.game, after, stacks, self.passing)
+
+    def _puts_down(self, opened: OpenTurn, stacks: Stacks) -> bool:
+        """Whether who has wrongly taken something off now puts something down: the same turn.
+
+        It is told soon that a piece is missing; whoever holds it may think for longer.
+        """
+        turn = opened.seen.turn
+        if opened.seen.kind != "illegal" or any(change.add for change in turn.changes):
+            return False
+        if self.hand is not None:
+            return self.hand == turn.player
+        before = dict(opened.stacks.units())
+        new = {letter for unit, letter in stacks.units() if before.get(unit) != letter}
+        others = new & {*self.book.game.spec.players} - {turn.player}
+        return self.t - opened.t < self.revise_s and not others
 
     def _comes_down(self, opened: OpenTurn, stacks: Stacks) -> bool:
         """Whether for a piece that was taken off one now stands elsewhere: the same turn."""

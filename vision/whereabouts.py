@@ -132,13 +132,13 @@ class Whereabouts:
     ) -> None:
         """The newest pictures show what is believed, but for cells that a hand covers.
 
-        `moved` are the pieces that came or went since the last ones.
+        `moved` are the pieces that came or went since the last ones. What a camera shows that was
+        not asked may be other things: it is still compared with what it showed before.
         """
         self._hands = []
-        for name, camera in self.cameras.items():
+        for camera in self.fresh(t).values():
             camera.understood(moved, covered)
-            if camera.health.good and name not in self._off and name not in self._suspected:
-                camera.stands()
+            camera.stands()
         if self._turning is not None:
             self._turning.remember(self._newest(t), self._stacks)
 

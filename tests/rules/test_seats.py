@@ -164,6 +164,32 @@ def test_who_moves_an_illegal_cube_on_has_kept_it() -> None:
     assert told[-1] == "6 2 -b4 +d2Y legal open"
 
 
+@pytest.mark.parametrize("hands", [True, False], ids=["his-hand", "soon"])
+def test_who_puts_down_what_he_took_wrongly_has_made_one_turn(hands: bool) -> None:
+    """That a cube is gone is told after a second; what comes down then is no answer to it."""
+    table = CubeTable(hands=hands)
+    table.see(4.0, FRONT, b2="", b1="R")
+    table.see(4.0, BACK, b1="")
+    assert [short(e) for e in table.referee.tick(table.t + 1.1)][-1].startswith("6 2 -b1 ")
+
+    (told,) = table.see(1.3, BACK, d2="Y")
+
+    assert told.startswith("6 2 -b1 +d2Y ")
+    assert told.endswith(" open")
+
+
+def test_another_hand_that_puts_down_a_cube_has_kept_the_breach() -> None:
+    """The first hand goes home with the cube, and the other one plays."""
+    table = CubeTable()
+    table.see(4.0, FRONT, b2="", b1="R")
+    table.see(4.0, BACK, b1="")
+    table.referee.tick(table.t + 1.1)
+
+    told = table.see(1.3, FRONT, d2="Y")
+
+    assert told[-2:] == ["kept 6", "7 1 +d2Y legal open"]
+
+
 def test_a_hand_that_changes_nothing_tells_nothing() -> None:
     """One has taken away what the other moved; that the other reaches in makes it not his doing."""
     table = CubeTable()
