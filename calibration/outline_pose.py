@@ -32,6 +32,7 @@ _BEST_STARTS, _SAME = 26, 0.005  # of the picture's width
 _THICK_MM = (2.5, 1.5)  # usual felts and boards, whose side faces look like their top, and spread
 _PAPER_MM = (0.2, 0.2)
 _BOTTOM_MM = 4.0  # how thick the bottom of a frame may be, and how far off the fit
+_TAKEN_FOR_ONE_PX = 10.0  # apart, two edges may be
 _FLOATS_MM = 2.0  # what a fit may be off by chance
 _ROUND_MM, _PLAY_MM = 0.4, 0.5  # how rounded a frame's edges are, how loosely pieces lie in it
 CUT_MM = 1.1  # how exactly margins are usually kept: felt is cut by scissors, and stretches
@@ -189,7 +190,7 @@ def _fit_frame(
         )
 
     fit = fitted(frame_plan(wide, deep))
-    if fit is not None and float(fit.sizes[2]) < -_BOTTOM_MM:
+    if fit is not None and float(fit.sizes[2]) < -_BOTTOM_MM and _from_high_above(start, board):
         fit = fitted(frame_plan(wide, deep, outer_feet=False))
     if fit is None or not is_of_wood(fit.sizes, unit):
         return None
@@ -198,6 +199,20 @@ def _fit_frame(
     where = sight.lab, loose.solution.camera, (wide, deep), height, width
     alike = rails_alike(*where) * of_one_wood(*where) * _on_the_table(bottom)
     return replace(loose, stands_out=alike)
+
+
+def _from_high_above(start: Start, board: Board) -> bool:
+    """Whether both edges of an outer wall in sight are seen within reach of each other."""
+    wide, deep, _ = board.lattice.size_mm
+    sizes = np.array([*start.sizes, 0.0])
+    for edge in frame_plan(wide, deep)(start.camera, sizes):
+        if edge.name.startswith("outer foot"):
+            middle = (edge.start_mm + edge.end_mm) / 2
+            rim = middle + np.array([0.0, 0.0, start.sizes[0]])
+            ends = start.camera.project(np.stack([middle, rim]))
+            if float(np.linalg.norm(ends[1] - ends[0])) < _TAKEN_FOR_ONE_PX:
+                return True
+    return False
 
 
 def _by_standing(fit: OutlineFit) -> float:

@@ -24,7 +24,7 @@ _RAILS_APART = 12.0  # of lightness and colour: wood in one light
 _ACROSS = (0.12, 0.88)  # of a frame's width: there its top is of wood, too
 _UP = (0.12, 0.3, 0.6)  # of a frame's height: where its walls are looked at
 _FLOOR = (0.1, 0.2, 0.35)  # of that height from the walls' foot: the floor beside them
-_CLEAR_PX = 2.5  # of an edge: nearer both of its sides are seen
+_CLEAR_PX = 1.5  # of an edge: nearer both of its sides are seen
 _HUES_APART = 0.35  # on the hue axes: less between wood and floor tells nothing
 
 
@@ -103,8 +103,10 @@ def of_one_wood(
             colours = _colours(lab, camera, places)
             px = camera.project(places)
             for edge in edges:
-                near = np.linalg.norm(px - camera.project(edge), axis=1) < _CLEAR_PX
-                colours[near] = np.nan
+                line = camera.project(edge)
+                ways, off = np.gradient(line, axis=0), px - line
+                across = np.abs(off[:, 0] * ways[:, 1] - off[:, 1] * ways[:, 0])
+                colours[across < _CLEAR_PX * np.linalg.norm(ways, axis=1)] = np.nan
             return colours
 
         foot, rim, outside = at(0.0, 0.0), at(0.0, height), at(-width, height)
@@ -114,7 +116,7 @@ def of_one_wood(
             kinds[1] += [seen(at(0.0, up * height), foot, rim) for up in _UP]
             kinds[2] += [seen(at(off * height, 0.0), foot) for off in _FLOOR]
     top = np.concatenate(tops)
-    if min(np.isfinite(floor).sum(), np.isfinite(top).sum()) < 4 * _LEAST_PIECES:
+    if min(np.isfinite(p[:, 0]).sum() for p in (floor, top)) < 2 * _LEAST_PIECES:
         return 1.0
     ground, wood = (np.nanmedian(p, axis=0).astype(np.float32) for p in (floor, top))
     worth = 1.0

@@ -71,6 +71,8 @@ class Explaining:
         """The illegal turn, of whichever player it blames least; maybe after a legal one."""
         book, opened = self.book, self.book.open
         looks = self._accused(book.belief, stacks)
+        if opened and self._puts_down(opened, stacks):
+            return Found(looks, fresh=False)
         stands = opened and still_stands(book.stacks, opened.stacks, stacks)
         if opened and (stands or self._made(opened) or self._others(opened)):
             later = self._accused(book.after(opened), stacks)
@@ -140,6 +142,8 @@ class Explaining:
         """
         turn = opened.seen.turn
         if opened.seen.kind != "illegal" or any(change.add for change in turn.changes):
+            return False
+        if sum(map(len, stacks.values())) <= sum(map(len, opened.stacks.values())):
             return False
         if self.hand is not None:
             return self.hand == turn.player

@@ -80,6 +80,7 @@ class Follower:
         self._passing: list[Reading] = []  # of scenes that nobody was told of, since the last one
         self._turn: Turned | None = None  # not told yet
         self._early = False  # whether nothing can be told for a while, whatever is read
+        self._asked: list[WatchedCamera] = []  # those that can be trusted now
 
     @property
     def believed(self) -> Stacks | None:
@@ -147,6 +148,7 @@ class Follower:
 
     def _look(self, t: float) -> Scene | None:
         fresh = self._where.fresh(t)
+        self._asked = [*fresh.values()]
         if not fresh:
             return None
         if (same := self._nothing_new(t, fresh)) is not None:
@@ -311,7 +313,7 @@ class Follower:
     def _more_has_changed(self, reading: Reading) -> bool:
         """Whether something has come over the board besides pieces: a hand, most likely."""
         moved = _between(self._believed or Stacks(), reading.stacks)
-        return any(camera.unexplained(moved) > BESIDE for camera in self._where.cameras.values())
+        return any(camera.unexplained(moved) > BESIDE for camera in self._asked)
 
     def _sound(self, reading: Reading, scene: Scene) -> bool:
         """Whether what was read, history left aside, is without doubt what the game expects."""
@@ -411,8 +413,7 @@ class Follower:
         return self._known().scene(t, reading, hands)
 
     def _known(self) -> Known:
-        cameras = [*self._where.cameras.values()]
-        return Known(self._believed or Stacks(), self._last, cameras, self._heights)
+        return Known(self._believed or Stacks(), self._last, self._asked, self._heights)
 
     def _tell(self, scene: Scene, covered: Collection[Cell] = ()) -> Scene:
         before = self._believed or Stacks()

@@ -1,6 +1,6 @@
-"""Pieces stand where people put them: every stack is moved sideways until it fits best.
+"""Pieces stand where people put them: every unit is moved sideways until it fits best.
 
-All stacks move together, by the slope of the score; what is then left of the doubt about their
+All units move together, by the slope of the score; what is then left of the doubt about their
 places is smaller, so that narrow gaps between stacks tell something, too. A camera whose place is
 a little off sees all stacks shifted, turned or leaning; that is fitted for each camera, and takes
 in walls that really lean.
@@ -15,17 +15,17 @@ from rules.lattice import Lattice
 from vision.position import Position, Sight
 from vision.rays import ZONES, normal, unit_boxes
 
-Shifts = NDArray[np.float64]  # (U, 2) or (J, 2) millimetres, of every unit or column
+Shifts = NDArray[np.float64]  # (U, 2) millimetres, of every unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NudgeSettings:
-    """How far and how carefully stacks are moved."""
+    """How far and how carefully pieces are moved."""
 
     worth: float = 0.2  # of the score: neighbouring rays err alike
     deviation_mm: float = 1.5  # how far stacks usually stand off (0.5 to 3)
     level_mm: float = 0.6  # and each unit off the one below
-    inside_mm: float = 0.3  # how far pieces seem to stand inside each other, at most
+    inside_mm: float = 0.3  # how far pieces seem to stand inside each other, usually
     most: float = 0.22  # of the pitch, at most
     warped: float = 0.3  # cameras are fitted as long as the doubt is wider than this
     off_mm: float = 1.5  # how far off a camera usually sees all stacks
@@ -110,8 +110,9 @@ def _push_apart(
         worth = 1 / settings.inside_mm**2
         np.add.at(slope[:, axis], a, -worth * into / 2)
         np.add.at(slope[:, axis], b, worth * into / 2)
-        np.add.at(bend[:, axis, axis], a, worth / 2)
-        np.add.at(bend[:, axis, axis], b, worth / 2)
+        # As much as both together would give way, so that they do not push each other too far.
+        np.add.at(bend[:, axis, axis], a, worth)
+        np.add.at(bend[:, axis, axis], b, worth)
 
 
 def _camera_terms(lattice: Lattice) -> NDArray[np.float64]:

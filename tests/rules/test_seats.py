@@ -178,6 +178,16 @@ def test_who_puts_down_what_he_took_wrongly_has_made_one_turn(hands: bool) -> No
     assert told.endswith(" open")
 
 
+def test_who_lifts_the_next_cube_has_kept_the_breach_before() -> None:
+    """Only what comes down can belong to what was taken wrongly."""
+    table = CubeTable(hands=False)
+    table.see(4.0, FRONT, b2="", b1="R")
+    table.see(4.0, BACK, b1="")
+    table.referee.tick(table.t + 1.1)
+
+    assert table.see(1.3, FRONT, c3="")[-2:] == ["kept 6", "7 owed {'c3': 1}"]
+
+
 def test_another_hand_that_puts_down_a_cube_has_kept_the_breach() -> None:
     """The first hand goes home with the cube, and the other one plays."""
     table = CubeTable()
