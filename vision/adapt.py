@@ -5,15 +5,16 @@ light: all show on the pieces themselves. Changes are bounded, so that a wrong r
 one colour into another.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibration.colour import FACES, CameraColours
 from calibration.colour_space import Floats32
-from vision.likelihood import SHADOWS, RayLooks
+from vision.likelihood import SHADOWS, RayLooks, above_board
 from vision.position import Sight
+from vision.rising import RisingSettings, rising_on
 
 WIDER = (0.1, 0.05)  # added to spreads of brightness and hue
 DEEPEST = 1.5  # shadows of all depths up to this one are equally likely
@@ -37,6 +38,7 @@ class AdaptSettings:
     ray_worth: float = 0.2  # neighbouring rays say nearly the same
     shade_share: float = 0.15  # of a face may lie in another piece's shadow
     least_light_rays: int = 30
+    rising: RisingSettings = field(default_factory=RisingSettings)
     rounds: int = 2  # how often a picture is read with colours that follow it
     again_from: float = 0.3  # of brightness; where colours went less far, once is enough
     shadow: float = 8.0  # rays that the usual hue of a shadow is worth
@@ -46,24 +48,32 @@ class AdaptSettings:
 
 def adapted(
     sight: Sight, values: Floats32, colours: CameraColours, settings: AdaptSettings
-) -> CameraColours:
+) -> tuple[CameraColours, Floats32]:
     """The colours of one camera after a picture, given what was read in it.
 
-    `values` are the pixels of the rays, relative to the local light.
+    `values` are the pixels of the rays, relative to the local light. Also how faces far above the
+    board are off those on it (F, 3).
     """
     table = sight.table
+    levels = table.lattice.levels
     colour = sight.state[table.rays.unit]
     surely = sight.colour.through[:-1] * sight.part[:-1] > 0.9
     surely &= (colour > 0) & (table.rays.zone >= 2) & (table.rays.share > 0.95)
     surely &= sight.view.sharp[table.entry_ray] > 0.9
     entries = np.flatnonzero(surely)
-    letter, face = colour[entries] - 1, table.rays.face[entries]
+    unit, face = table.rays.unit[entries], table.rays.face[entries]
+    letter = colour[entries] - 1
+    above = above_board(table.lattice)[unit % levels]
     seen = values[table.entry_ray[entries]]
     mean, spread = colours.mean.copy(), colours.spread.copy()
+    rising = np.zeros((len(FACES), 3), dtype=np.float32)
     for f in range(len(FACES)):
-        here = seen[face == f]
-        if len(here) >= settings.least_light_rays:
-            mean[:, f, 0] += light_on(here, f, colours, settings)
+        here = face == f
+        if np.count_nonzero(here) >= settings.least_light_rays:
+            own = seen[here], unit[here], above[here]
+            rising[f] = rising_on(*own, f, colours, settings.rising)
+            seen[here] -= above[here, None] * rising[f]
+            mean[:, f, 0] += light_on(seen[here], f, colours, settings)
     lit = replace(colours, mean=mean.copy())
     for c in range(len(colours.letters)):
         for f in range(len(FACES)):
@@ -71,7 +81,7 @@ def adapted(
             here = here[_nearest(here, f, lit) == c]
             if len(here) >= settings.least_rays:
                 _follow(here, c, f, lit, settings, mean, spread)
-    return replace(colours, mean=mean, spread=spread)
+    return replace(colours, mean=mean, spread=spread), rising
 
 
 def light_on(here: Floats32, f: int, colours: CameraColours, settings: AdaptSettings) -> float:

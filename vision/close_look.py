@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.camera import Camera
-from calibration.colour import FACES, CameraColours, light_terms
+from calibration.colour import FACES, light_terms
 from calibration.colour_space import (
     AXES,
     DARKEST,
@@ -25,7 +25,7 @@ from calibration.colour_space import (
     of_light,
 )
 from rules.lattice import Lattice
-from vision.likelihood import ImageBGR
+from vision.likelihood import Followed, ImageBGR, above_board
 from vision.rays import unit_boxes
 
 Floats = NDArray[np.float64]
@@ -71,7 +71,7 @@ class CloseView:
     camera: Camera
     image: ImageBGR
     empty: ImageBGR
-    colours: CameraColours
+    followed: Followed
     change: Floats32  # of the light since the empty table
     moved_mm: Floats  # (U, 2) how far each unit is seen off its place
 
@@ -252,7 +252,7 @@ class _Patch:
         self.bare = light_of(view.empty[part].reshape(-1, 3)) * faces.gains
         point = origin[:2] - (origin[2] / self._slow[2] * self._slow[:2]).T
         self._dimming = faces.dimming(point)
-        self._shades: dict[tuple[int, int], Floats32] = {}
+        self._shades: dict[tuple[int, int, int], Floats32] = {}
         # Groups of pixels: the faces of each box, then the room, then the cells of the board.
         self.ground = len(units) * len(FACES)
         cell = np.floor(point / lattice.pitch_mm).astype(int)
@@ -327,12 +327,12 @@ class _Patch:
         own = box * len(FACES) + self._face[box, at]
         return np.where(enter[first, at] < np.inf, own, self.groups_of_ground)
 
-    def shades(self, letter: int, face: int) -> Floats32:
+    def shades(self, letter: int, face: int, level: int) -> Floats32:
         """The colours (S, 3) of a face here, as bytes, in all its shades."""
-        found = self._shades.get((letter, face))
+        found = self._shades.get((letter, face, level))
         if found is None:
-            found = _bytes(self.faces.shades(letter, face) / self._dimming)
-            self._shades[letter, face] = found
+            found = _bytes(self.faces.shades(letter, face, level) / self._dimming)
+            self._shades[letter, face, level] = found
         return found
 
     def owners(self, state: State) -> set[int]:
@@ -356,24 +356,26 @@ class _Faces:
     def __init__(self, view: CloseView, lattice: Lattice) -> None:
         self.view, self.lattice = view, lattice
         self.gains = gains_of(view.change)
-        self._known: dict[tuple[int, int], Floats32] = {}
+        self._known: dict[tuple[int, int, int], Floats32] = {}
+        self._above = above_board(lattice)
 
     def dimming(self, points_mm: Floats) -> float:
         """How much less light falls here than on the middle of the board."""
         size = self.lattice.size_mm
         terms = light_terms(np.clip(points_mm, (0, 0), size[:2]), size)
-        return float(np.exp(-np.median(terms @ self.view.colours.light)))
+        return float(np.exp(-np.median(terms @ self.view.followed.colours.light)))
 
-    def shades(self, colour: int, face: int) -> Floats32:
+    def shades(self, colour: int, face: int, level: int) -> Floats32:
         """The light (S, 3) of a face in all its shades."""
-        found = self._known.get((colour, face))
+        found = self._known.get((colour, face, level))
         if found is None:
-            colours = self.view.colours
+            colours = self.view.followed.colours
             mean = colours.mean[colour, face] + colours.clip[colour, face]
+            mean = mean + self.view.followed.rise(face, float(self._above[level]))
             places = np.column_stack([mean[0] + _SHADES, hue_when_darker(mean, mean[0] + _SHADES)])
             found = np.maximum(np.exp(places @ _BACK.T) - DARKEST, 0) * self.gains
-            self._known[colour, face] = np.asarray(found, dtype=np.float32)
-        return self._known[colour, face]
+            self._known[colour, face, level] = np.asarray(found, dtype=np.float32)
+        return self._known[colour, face, level]
 
 
 class _Drawn:
@@ -425,8 +427,9 @@ class _Drawn:
 
     def _shades(self, group: int) -> Floats32:
         box, face = divmod(group, len(FACES))
-        letter = int(self._state[self._patch.units[box]]) - 1
-        return self._patch.shades(letter, face)
+        unit = int(self._patch.units[box])
+        level = unit % self._patch.faces.lattice.levels
+        return self._patch.shades(int(self._state[unit]) - 1, face, level)
 
     def _strangeness(self, group: int, seen: Floats32) -> float:
         """What it costs that a face of this piece looks like that."""

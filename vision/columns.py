@@ -146,34 +146,43 @@ class RayTable:
         return np.repeat(start - ahead, many) + np.arange(int(many.sum()))
 
     def densities_of(
-        self, rays: NDArray[np.int64], piece: Floats32
+        self, rays: NDArray[np.int64], piece: Floats32, band: NDArray[np.int8]
     ) -> tuple[NDArray[np.int32], Floats32, NDArray[np.int32]]:
         """The entries of some rays, their densities (C, m), and which of the rays each is of.
 
-        `piece` (C, F, m) holds the densities of these rays alone.
+        `piece` (C, B, F, m) holds the densities of these rays alone, `band` that of each level.
         """
         matrix = self.matrix[rays]
         row, slot = np.nonzero(matrix < len(self.rays.unit))
         entries = matrix[row, slot]
         share = self.rays.share[entries]
-        one = piece[:, self.rays.face[entries], row]
-        two = piece[:, self.rays.other[entries], row]
+        own = band[self.rays.unit[entries] % self.lattice.levels]
+        one = piece[:, own, self.rays.face[entries], row]
+        two = piece[:, own, self.rays.other[entries], row]
         return entries, one * share + two * (1 - share), row.astype(np.int32)
 
-    def entry_shades(self, shade: NDArray[np.int8]) -> NDArray[np.int8]:
+    def entry_shades(self, shade: NDArray[np.int8], band: NDArray[np.int8]) -> NDArray[np.int8]:
         """Class of brightness (C, E) of each entry, for each colour."""
-        colours, faces, many = shade.shape
-        at = self.rays.face.astype(np.int32) * many + self.entry_ray
-        return np.asarray(shade.reshape(colours, faces * many).take(at, axis=1))
+        at = self._place_of(self.rays.face, shade.shape, band)
+        return np.asarray(shade.reshape(len(shade), -1).take(at, axis=1))
 
-    def entry_densities(self, piece: Floats32) -> Floats32:
+    def entry_densities(self, piece: Floats32, band: NDArray[np.int8]) -> Floats32:
         """Density (C, E) of each entry, for each colour."""
-        colours, faces, many = piece.shape
-        flat = piece.reshape(colours, faces * many)
-        one = self.rays.face.astype(np.int32) * many + self.entry_ray
-        two = self.rays.other.astype(np.int32) * many + self.entry_ray
+        flat = piece.reshape(len(piece), -1)
+        one = self._place_of(self.rays.face, piece.shape, band)
+        two = self._place_of(self.rays.other, piece.shape, band)
         share = self.rays.share
         return np.stack([row.take(one) * share + row.take(two) * (1 - share) for row in flat])
+
+    def _place_of(
+        self, face: NDArray[np.int8], shape: tuple[int, ...], band: NDArray[np.int8]
+    ) -> NDArray[np.int32]:
+        """Where entries, met through these faces, stand among all bands, faces and rays."""
+        _, bands, faces, many = shape
+        at = face.astype(np.int32) * many + self.entry_ray
+        if bands > 1:
+            at += band[self.rays.unit % self.lattice.levels].astype(np.int32) * (faces * many)
+        return np.asarray(at, dtype=np.int32)
 
 
 def _neighbours(rays: Rays) -> NDArray[np.int32]:

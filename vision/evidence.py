@@ -65,7 +65,7 @@ class View:
         shades: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> "View":
         """The evidence of one camera's densities."""
-        entry = table.entry_densities(looks.piece)
+        entry = table.entry_densities(looks.piece, looks.band)
         best_entry = entry.max(axis=0)
         best = looks.nothing.copy()
         for start, many in table.rays.slots:
@@ -83,7 +83,7 @@ class View:
             np.float32(settings.weight),
             looks.weight,
             np.log(best * looks.edge.max(axis=0)),
-            _with_none(table.entry_shades(looks.shade)),
+            _with_none(table.entry_shades(looks.shade, looks.band)),
             looks.nothing_shade,
             None
             if np.isinf(settings.alike)
@@ -96,9 +96,10 @@ class View:
     def renew(self, rays: NDArray[np.int64], looks: RayLooks) -> None:
         """Takes over what some rays show now."""
         table = self.table
-        entries, densities, row = table.densities_of(rays, looks.piece)
+        entries, densities, row = table.densities_of(rays, looks.piece, looks.band)
         self.entry[:, entries] = densities
-        self.shade[:, entries] = looks.shade[:, table.rays.face[entries], row]
+        band = looks.band[table.rays.unit[entries] % table.lattice.levels]
+        self.shade[:, entries] = looks.shade[:, band, table.rays.face[entries], row]
         self.behind_shade[rays] = looks.nothing_shade
         best_entry = densities.max(axis=0)
         self.best_entry[entries] = best_entry

@@ -3,6 +3,7 @@
 Densities are over the colour space of `calibration.colour_space`, relative to the local light.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -47,6 +48,9 @@ _ON_PIECE = np.array(
     dtype=np.float32,
 )
 SHADOWS = (-1.5, -0.9, -0.5, -0.2, 0.0)  # depths at which the hue of shadows is measured
+ABOVE_MM = 80.0  # so far above the board most of the light that it throws back is lost
+BAND = (0.16, 0.08, 0.08)  # levels whose colours differ by no more are one band
+MOST_BANDS = 6
 _DARK, _STEP = -5.2, 0.05
 _BRIGHTNESSES = np.arange(_DARK, 0.6, _STEP, dtype=np.float32)
 _SHADOW_EDGE = np.array([0.10, 0.18, 0.20, 0.17, 0.13, 0.10, 0.07, 0.05], dtype=np.float32)
@@ -71,6 +75,7 @@ class LookSettings:
     shade_spread: float = 0.45
     shade_hue: tuple[float, float] = (0.13, 0.06)  # added to the hue's spread
     gloss: float = 0.15  # how much of its hue a face may lose or gain, one standard deviation
+    rise_doubt: float = 0.15  # of what is known about the light on faces far above the board
     piece_deep: float = 0.08  # share in the dark between pieces, tinted by them
     deep: float = -1.5
     deep_spread: float = 0.8
@@ -125,14 +130,36 @@ class LookSettings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Followed:
+    """The colours of pieces and of shadows on the board, as pictures show them.
+
+    `tint` (S, 2) is the hue of shadows at `SHADOWS`, `rising` (F, 3) by how much each face of a
+    piece far above the board is off one that lies on it: the board throws light back, and hides
+    what is behind it.
+    """
+
+    colours: CameraColours
+    tint: Floats32 | None = None
+    rising: Floats32 | None = None
+
+    def rise(self, face: int, above: float) -> Floats32:
+        """By how much a face looks other than on the board, so far `above_board`."""
+        if self.rising is None:
+            return np.zeros(3, dtype=np.float32)
+        return np.asarray(above * self.rising[face], dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RayLooks:
     """What the sampled pixels of one camera say: densities by colour and face, and without piece.
 
-    `piece` is (C, F, N), `nothing` (N), `weight` (N); `edge` (Z, N) is the density of the contrast
-    around the pixel for each zone of a face, `nothing_edge` (N) the same without piece.
+    `piece` is (C, B, F, N), `nothing` (N), `weight` (N); `edge` (Z, N) is the density of the
+    contrast around the pixel for each zone of a face, `nothing_edge` (N) the same without piece.
+    Levels that look alike are one band B; `band` (levels) tells which.
     """
 
     piece: Floats32
+    band: NDArray[np.int8]
     nothing: Floats32
     edge: Floats32
     nothing_edge: Floats32
@@ -140,7 +167,7 @@ class RayLooks:
     change: Floats32
     light: Floats32  # (N, 3) of the pixels, as if the light were that of the empty picture
     values: Floats32  # (N, 3) the same in colour space, as if the board were lit evenly
-    shade: NDArray[np.int8]  # (C, F, N) classes of brightness, as if a piece were shown
+    shade: NDArray[np.int8]  # (C, B, F, N) classes of brightness, as if a piece were shown
     nothing_shade: NDArray[np.int8]  # (N) the same where no piece is met
     nothing_off: Floats32  # (N, 3) how far the colour is off that of the empty table
     same_grain: Floats32  # (N) how much likelier its texture is where no piece is met
@@ -160,6 +187,7 @@ class EyeLooks:
         self.dimming = np.exp(-light)[:, None]
         self._faces = sorted({*np.unique(rays.face).tolist(), *np.unique(rays.other).tolist()})
         self._between = between_places(rays.ground_mm, board.lattice)
+        self._above = above_board(board.lattice)
         self._empty: Floats32 | None = None
         if eye.empty is not None:
             smooth = smoothed(eye.empty)
@@ -205,33 +233,31 @@ class EyeLooks:
         if change is None:
             change = self.change_of_light(image)
         every = np.arange(len(self._rays.px))
-        return self.read_some(self.pixels(image)[0], every, change, self._eye.colours)
+        return self.read_some(self.pixels(image)[0], every, change)
 
     def read_some(
         self,
         smooth: ImageBGR,
         some: NDArray[np.int64],
         change: Floats32,
-        colours: CameraColours,
-        tint: Floats32 | None = None,
+        followed: Followed | None = None,
     ) -> RayLooks:
-        """The densities of some rays of a smoothed picture, under a known change of light.
-
-        `tint` is the hue of shadows on the board, where it is known.
-        """
+        """The densities of some rays of a smoothed picture, under a known change of light."""
         cfg = self._settings
+        followed = followed or Followed(self._eye.colours)
         px = self._rays.px[some]
         pixels = smooth[px[:, 1], px[:, 0]]
         light = light_of(pixels) / gains_of(change)
         values = of_light(light)
         even = of_light(light * self.dimming[some])
         contrast = np.digitize(_contrast(smooth, px), CONTRASTS)
-        piece, shade = self._pieces(even, colours, tint)
+        piece, shade, band = self._pieces(even, followed)
         off = self._off_nothing(values, light, some, piece)
         same_grain = self._same_grain(smooth, some)
-        nothing = self._nothing(values, off, some, tint) * same_grain
+        nothing = self._nothing(values, off, some, followed.tint) * same_grain
         return RayLooks(
             piece=piece,
+            band=band,
             nothing=self._in_the_room(nothing, piece, some),
             edge=_ON_PIECE[:, contrast] ** np.float32(cfg.edges),
             nothing_edge=self._edge_of_nothing[some, contrast] ** np.float32(cfg.edges),
@@ -245,62 +271,97 @@ class EyeLooks:
             same_grain=same_grain,
         )
 
-    def again(self, looks: RayLooks, colours: CameraColours, tint: Floats32) -> RayLooks:
+    def again(self, looks: RayLooks, followed: Followed) -> RayLooks:
         """The same picture with other colours of the pieces and of shadows on the board."""
-        piece, shade = self._pieces(looks.values, colours, tint)
+        piece, shade, band = self._pieces(looks.values, followed)
         every = np.arange(len(self._rays.px))
         values = of_light(looks.light)
-        nothing = self._nothing(values, looks.nothing_off, every, tint) * looks.same_grain
+        nothing = self._nothing(values, looks.nothing_off, every, followed.tint)
+        nothing = nothing * looks.same_grain
         return replace(
             looks,
             piece=piece,
+            band=band,
             shade=shade,
             nothing=self._in_the_room(nothing, piece, every),
         )
 
     def _pieces(
-        self, values: Floats32, colours: CameraColours, tint: Floats32 | None
-    ) -> tuple[Floats32, NDArray[np.int8]]:
-        cfg = self._settings
-        many = len(colours.letters)
-        noise = np.square(np.float32(cfg.noise) * np.exp(-values[:, 0]))
-        found = np.zeros((many, len(FACES), len(values)), dtype=np.float32)
+        self, values: Floats32, followed: Followed
+    ) -> tuple[Floats32, NDArray[np.int8], NDArray[np.int8]]:
+        """Densities and classes of brightness (C, B, F, N), and the band of every level."""
+        many = len(followed.colours.letters)
+        band, above = self._bands(followed.rising)
+        noise = np.square(np.float32(self._settings.noise) * np.exp(-values[:, 0]))
+        found = np.zeros((many, len(above), len(FACES), len(values)), dtype=np.float32)
         shade = np.zeros(found.shape, dtype=np.int8)
-        place = ((values[:, 0] - _DARK) / _STEP).astype(np.int32).clip(0, len(_BRIGHTNESSES) - 1)
-        for c in range(many):
+        for b, high in enumerate(above):
             for f in self._faces:
-                off = values[:, 0] - colours.mean[c, f, 0]
-                shade[c, f] = classes_of(off)
-                bright, hue = colours.spread[c, f]
-                hues = hue_when_darker(colours.mean[c, f], _BRIGHTNESSES)
-                lit = values[:, 1:] - hues.take(place, axis=0)
-                far = lit
-                if colours.clip[c, f].any():
-                    true = colours.mean[c, f] + colours.clip[c, f]
-                    hues = hue_when_darker(true, _BRIGHTNESSES, ceiling=1.0)
-                    far = values[:, 1:] - hues.take(place, axis=0)
-                if f == 0 and tint is not None and self._empty is not None:
-                    far = far - tint_at(off, tint)  # tops lie level like the board
-                # Gloss adds white light: hues differ most along the line to grey.
-                grey = colours.mean[c, f, 1:]
-                gloss = cfg.gloss**2 * np.outer(grey, grey)
-                same = hue**2 * np.eye(2, dtype=np.float32)
-                own = cfg.piece_lit * _density(off, lit, bright, same + gloss, noise)
-                own += cfg.piece_shaded * _density(
-                    off - cfg.shade,
-                    far,
-                    np.hypot(bright, cfg.shade_spread),
-                    same + gloss + _square(cfg.shade_hue),
-                    noise,
-                )
-                own += cfg.piece_deep * _density(
-                    off - cfg.deep, far, cfg.deep_spread, same + _square(cfg.deep_hue), noise
-                )
-                far_off, *far_hue = cfg.piece_tint
-                own += cfg.piece_tinted * _density(off, far, far_off, _square(far_hue), noise)
-                found[c, f] = own
-        found += cfg.anything * cfg.anything_density
-        return found, shade
+                rise = followed.rise(f, high)
+                lowered = values - rise
+                unlike = self._settings.rise_doubt * np.abs(rise)
+                doubt = np.array([unlike[0], unlike[1:].max()])
+                for c in range(many):
+                    spread = np.hypot(followed.colours.spread[c, f], doubt)
+                    found[c, b, f] = self._density_on(c, f, lowered, spread, noise, followed)
+                    shade[c, b, f] = classes_of(lowered[:, 0] - followed.colours.mean[c, f, 0])
+        found += self._settings.anything * self._settings.anything_density
+        return found, shade, band
+
+    def _bands(self, rising: Floats32 | None) -> tuple[NDArray[np.int8], list[float]]:
+        """The band of every level, and how far above the board each band is."""
+        most = 0.0
+        if rising is not None:
+            most = float(np.abs(rising[self._faces] / BAND).max(initial=0.0) * self._above[-1])
+        if most <= 1:
+            return np.zeros(len(self._above), dtype=np.int8), [0.0]
+        many = min(math.ceil(most), MOST_BANDS)
+        place = np.minimum(self._above / self._above[-1] * many, many - 1).astype(int)
+        _, band = np.unique(place, return_inverse=True)
+        above = np.bincount(band, self._above) / np.bincount(band)
+        return band.astype(np.int8), above.tolist()
+
+    def _density_on(
+        self,
+        c: int,
+        f: int,
+        values: Floats32,
+        spread: Floats32,
+        noise: Floats32,
+        followed: Followed,
+    ) -> Floats32:
+        """How likely pixels are on a face of one colour with these spreads."""
+        cfg, colours, tint = self._settings, followed.colours, followed.tint
+        place = ((values[:, 0] - _DARK) / _STEP).astype(np.int32).clip(0, len(_BRIGHTNESSES) - 1)
+        off = values[:, 0] - colours.mean[c, f, 0]
+        bright, hue = spread
+        hues = hue_when_darker(colours.mean[c, f], _BRIGHTNESSES)
+        lit = values[:, 1:] - hues.take(place, axis=0)
+        far = lit
+        if colours.clip[c, f].any():
+            true = colours.mean[c, f] + colours.clip[c, f]
+            hues = hue_when_darker(true, _BRIGHTNESSES, ceiling=1.0)
+            far = values[:, 1:] - hues.take(place, axis=0)
+        if f == 0 and tint is not None and self._empty is not None:
+            far = far - tint_at(off, tint)  # tops lie level like the board
+        # Gloss adds white light: hues differ most along the line to grey.
+        grey = colours.mean[c, f, 1:]
+        gloss = cfg.gloss**2 * np.outer(grey, grey)
+        same = hue**2 * np.eye(2, dtype=np.float32)
+        own = cfg.piece_lit * _density(off, lit, bright, same + gloss, noise)
+        own += cfg.piece_shaded * _density(
+            off - cfg.shade,
+            far,
+            np.hypot(bright, cfg.shade_spread),
+            same + gloss + _square(cfg.shade_hue),
+            noise,
+        )
+        own += cfg.piece_deep * _density(
+            off - cfg.deep, far, cfg.deep_spread, same + _square(cfg.deep_hue), noise
+        )
+        far_off, *far_hue = cfg.piece_tint
+        own += cfg.piece_tinted * _density(off, far, far_off, _square(far_hue), noise)
+        return np.asarray(own)
 
     def _same_grain(self, smooth: ImageBGR, some: NDArray[np.int64]) -> Floats32:
         """How much likelier the texture around rays is if no piece is met: it shows in shadows."""
@@ -320,7 +381,7 @@ class EyeLooks:
         far = np.abs(values[:, None] - tops[None])
         alike = ((far[..., 1:].max(axis=2) < 0.8) & (far[..., 0] < 1.0)).any(axis=1)
         board = self._rays.on_board[some]
-        bare = board & ~alike & (piece.max(axis=(0, 1)) < cfg.like_a_piece)
+        bare = board & ~alike & (piece.max(axis=(0, 1, 2)) < cfg.like_a_piece)
         # What lies between the places is no piece, whatever else looks like none.
         for found in (bare & self._between[some], bare):
             if found.sum() >= 50:
@@ -332,7 +393,7 @@ class EyeLooks:
         """Rays that end in the room may show anything there, also somebody dressed like a piece."""
         cfg = self._settings
         moving = ~self._rays.on_board[some]
-        best = piece[:, self._faces][:, :, moving].max(axis=(0, 1), initial=0.0)
+        best = piece[:, :, self._faces][..., moving].max(axis=(0, 1, 2), initial=0.0)
         found = nothing.copy()
         found[moving] = (1 - cfg.room_moves) * found[
             moving
@@ -400,6 +461,13 @@ class EyeLooks:
         found = cfg.board_lit * lit + cfg.board_shaded * shaded
         found += cfg.board_deep * deep + cfg.board_tinted * tinted
         return np.asarray(found + even, dtype=np.float32)
+
+
+def above_board(lattice: Lattice) -> Floats32:
+    """How much less of the board's light falls on each level than on the lowest one."""
+    middle = (np.arange(lattice.levels) + 0.5) * lattice.unit_mm[2]
+    left = np.exp(-middle / ABOVE_MM)
+    return np.asarray(left[0] - left, dtype=np.float32)
 
 
 def between_places(ground_mm: Floats32, lattice: Lattice) -> NDArray[np.bool_]:

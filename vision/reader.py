@@ -12,7 +12,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.colour import CameraColours
 from calibration.colour_space import Floats32
 from rules.cells import Cell, Unit
 from rules.lattice import Board
@@ -27,7 +26,7 @@ from vision.covering import CoverSettings, find_cover
 from vision.errors import NoPicture
 from vision.evidence import Evidence, SearchSettings, State, View
 from vision.hull import hull
-from vision.likelihood import CameraEye, EyeLooks, ImageBGR, LookSettings, RayLooks
+from vision.likelihood import CameraEye, EyeLooks, Followed, ImageBGR, LookSettings, RayLooks
 from vision.nudge import NudgeSettings, nudge
 from vision.placing import Kit, Placing, PlacingSettings, pieces_in
 from vision.position import Position, Sight
@@ -110,7 +109,7 @@ class Reader:
         self._tables: dict[str, RayTable] = {}
         self._looks: dict[str, EyeLooks] = {}
         self._votes: dict[str, FaceVotes] = {}
-        self._learned: dict[str, tuple[CameraColours, Floats32]] = {}  # and the hue of shadows
+        self._learned: dict[str, Followed] = {}
         self._memory: _Memory | None = None
         for name, eye in cameras.items():
             rays = sample_rays(eye.camera, board, self.settings.rays)
@@ -304,9 +303,15 @@ class Reader:
         ):
             eye = self.cameras[name]
             if eye.empty is not None:
-                colours, _ = self._followed(name, sight, own)
                 views.append(
-                    CloseView(eye.camera, images[name], eye.empty, colours, own.change, moved)
+                    CloseView(
+                        eye.camera,
+                        images[name],
+                        eye.empty,
+                        self._followed(name, sight, own),
+                        own.change,
+                        moved,
+                    )
                 )
         if len(views) < len(looks):
             return
@@ -404,8 +409,8 @@ class Reader:
         ):
             px = sight.table.rays.px[some]
             before[some] = smooth[px[:, 1], px[:, 0]]
-            colours = self._learned.get(name, (self.cameras[name].colours, None))
-            looks = self._looks[name].read_some(smooth, some, memory.changes[name], *colours)
+            followed = self._learned.get(name)
+            looks = self._looks[name].read_some(smooth, some, memory.changes[name], followed)
             sight.view.renew(some, looks)
             columns |= sight.table.columns_of(some)
         position.renew(changed, state)
@@ -436,7 +441,7 @@ class Reader:
         for name in known:
             own = self._looks[name].read(self._fitting(name, images[name]))
             if learned and name in self._learned:
-                own = self._looks[name].again(own, *self._learned[name])
+                own = self._looks[name].again(own, self._learned[name])
             found[name] = own
         return found
 
@@ -478,18 +483,18 @@ class Reader:
         followed: dict[str, RayLooks] = {}
         moved = 0.0
         for (name, own), sight in zip(looks.items(), position.sights, strict=True):
-            colours, tint = self._followed(name, sight, own)
-            followed[name] = self._looks[name].again(own, colours, tint)
-            off = colours.mean[..., 0] - self.cameras[name].colours.mean[..., 0]
+            now = self._followed(name, sight, own)
+            followed[name] = self._looks[name].again(own, now)
+            off = now.colours.mean[..., 0] - self.cameras[name].colours.mean[..., 0]
             moved = max(moved, float(np.abs(off).max(initial=0.0)))
         anchor = None if position.anchor is None else position.anchor.ravel()
         return Position(self._evidence(followed), position.state[:-1], anchor), moved
 
-    def _followed(self, name: str, sight: Sight, looks: RayLooks) -> tuple[CameraColours, Floats32]:
+    def _followed(self, name: str, sight: Sight, looks: RayLooks) -> Followed:
         """The colours of pieces and of shadows, as a picture shows them."""
         settings = self.settings.adapt
-        colours = adapted(sight, looks.values, self.cameras[name].colours, settings)
-        return colours, shadows(sight, looks, settings)
+        colours, rising = adapted(sight, looks.values, self.cameras[name].colours, settings)
+        return Followed(colours, shadows(sight, looks, settings), rising)
 
     def _fitting(self, name: str, image: ImageBGR) -> ImageBGR:
         width, height = self.cameras[name].camera.size

@@ -7,6 +7,7 @@ from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
 from vision.close_look import CloseLook, CloseView
+from vision.likelihood import Followed
 from vision.reader import Reader
 from vision.virtual.placing import Sloppiness
 from vision.virtual.scene import Kind, Scene
@@ -32,7 +33,7 @@ def _close_look(reader: Reader, pictures: Pictures) -> CloseLook:
     return CloseLook(
         reader.lattice,
         [
-            CloseView(eye.camera, pictures[name], eye.empty, eye.colours, light, unmoved)
+            CloseView(eye.camera, pictures[name], eye.empty, Followed(eye.colours), light, unmoved)
             for name, eye in reader.cameras.items()
             if eye.empty is not None
         ],

@@ -1,0 +1,100 @@
+"""Light changes upwards: what a piece high above the board looks like against one that lies on it.
+
+A board throws its own colour at what stands on it: near a blue felt, wood is bluer and darker than
+at the top of a tower, where the table and the room give their light. Colours are learned on low
+pieces; a tower shows the difference on its own faces.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.colour import CameraColours
+from calibration.colour_space import Floats32
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RisingSettings:
+    """How far light may change; brightness and two hue axes, in logarithms of light."""
+
+    least_rays: int = 8  # of a unit's face, and it is a witness
+    least_faces: int = 4
+    least_rise: float = 0.1  # between the lowest and the highest of them
+    usual: tuple[float, float, float] = (0.6, 0.35, 0.15)  # far above the board
+    usual_below: tuple[float, float, float] = (0.35, 0.12, 0.06)  # on it
+    starts: tuple[float, ...] = (0.0, 0.6, -0.6, 1.2)  # of the change of brightness
+    rounds: int = 8
+    wider: tuple[float, float, float] = (0.1, 0.05, 0.05)  # added to spreads
+    shaded: float = 0.3  # of all faces lie in a shadow, and tell nothing
+    shade: float = -0.5
+    shade_wider: tuple[float, float, float] = (0.4, 0.1, 0.06)
+    anything: float = 0.02
+
+
+def rising_on(
+    seen: Floats32,
+    unit: NDArray[np.int32],
+    above: Floats32,
+    f: int,
+    colours: CameraColours,
+    settings: RisingSettings,
+) -> Floats32:
+    """How a face direction looks far above the board against on it (3).
+
+    `seen` are pixels (N, 3), `unit` whose face each shows, and `above` how far above the board.
+    Whatever was read there: each face may be of any colour, or lie in a shadow.
+    """
+    look, high = _faces(seen, unit, above, settings.least_rays)
+    if len(high) < settings.least_faces or np.ptp(high) < settings.least_rise:
+        return np.zeros(3, dtype=np.float32)
+    fits = [_fit(look, high, start, f, colours, settings) for start in settings.starts]
+    return np.asarray(max(fits, key=lambda fit: fit[0])[1][1], dtype=np.float32)
+
+
+def _faces(
+    seen: Floats32, unit: NDArray[np.int32], above: Floats32, least_rays: int
+) -> tuple[Floats, Floats]:
+    """The mean look of every unit's face, and how far above the board it is."""
+    _, number = np.unique(unit, return_inverse=True)
+    many = np.bincount(number)
+    look = np.stack([np.bincount(number, seen[:, i]) / many for i in range(3)], axis=1)
+    high = np.bincount(number, above) / many
+    return look[many >= least_rays], high[many >= least_rays]
+
+
+def _fit(
+    look: Floats, high: Floats, start: float, f: int, colours: CameraColours, cfg: RisingSettings
+) -> tuple[float, Floats]:
+    """How well faces are explained, and by what change on the board and far above it (2, 3).
+
+    Which colour each face has, and whether it lies in a shadow, is decided anew with every step.
+    """
+    mean = colours.mean[:, None, f].astype(np.float64)
+    wide = np.hypot(colours.spread[:, f, [0, 1, 1]], cfg.wider)[:, None]
+    dark = wide + cfg.shade_wider
+    usual = np.array([cfg.usual_below, cfg.usual])
+    terms = np.stack([np.ones_like(high), high], axis=1)
+    change = np.zeros((2, 3))
+    change[:, 0] = -start * high.mean(), start
+    likely = np.zeros(len(high))
+    for _ in range(cfg.rounds):
+        off = look - mean - terms @ change
+        lit = (1 - cfg.shaded) * _bell(off, wide)
+        likely = (lit + cfg.shaded * _bell(off - (cfg.shade, 0, 0), dark)).sum(axis=0)
+        likely += cfg.anything
+        weight = (lit / likely)[..., None] / wide**2  # (C, N, 3)
+        pull = (weight * (look - mean)).sum(axis=0)
+        for i in range(3):
+            stiff = (terms.T * weight[..., i].sum(axis=0)) @ terms
+            change[:, i] = np.linalg.solve(
+                stiff + np.diag(usual[:, i] ** -2.0), terms.T @ pull[:, i]
+            )
+    rarity = 0.5 * float(((change / usual) ** 2).sum())
+    return float(np.log(likely).sum()) - rarity, change
+
+
+def _bell(off: Floats, wide: Floats) -> Floats:
+    return np.asarray(np.exp(-0.5 * (off**2 / wide**2).sum(axis=2)) / wide.prod(axis=2))
