@@ -81,6 +81,12 @@ def hue_when_darker(place: Floats32, brightness: Floats32, *, ceiling: float = n
     ).astype(np.float32)
 
 
+def as_shown(place: Floats32) -> Floats32:
+    """How a camera shows what lies there: no channel brighter than 1."""
+    light = _light_at(place)
+    return np.array(place) if light.max() <= 1 else of_light(np.minimum(light, 1.0))
+
+
 def where_unclipped(look: Floats32, hue: Floats32) -> Floats32:
     """Where something that looks like this, because channels were clipped at 1, really lies.
 

@@ -47,12 +47,16 @@ class AdaptSettings:
 
 
 def adapted(
-    sight: Sight, values: Floats32, colours: CameraColours, settings: AdaptSettings
+    sight: Sight,
+    values: Floats32,
+    colours: CameraColours,
+    settings: AdaptSettings,
+    rising: Floats32 | None = None,
 ) -> tuple[CameraColours, Floats32]:
     """The colours of one camera after a picture, given what was read in it.
 
     `values` are the pixels of the rays, relative to the local light. Also how faces far above the
-    board are off those on it (F, 3).
+    board are off those on it (F, 3): as `rising` says where the picture does not tell.
     """
     table = sight.table
     levels = table.lattice.levels
@@ -66,12 +70,13 @@ def adapted(
     above = above_board(table.lattice)[unit % levels]
     seen = values[table.entry_ray[entries]]
     mean, spread = colours.mean.copy(), colours.spread.copy()
-    rising = np.zeros((len(FACES), 3), dtype=np.float32)
+    rising = np.zeros((len(FACES), 3), np.float32) if rising is None else rising.copy()
     for f in range(len(FACES)):
         here = face == f
         if np.count_nonzero(here) >= settings.least_light_rays:
             own = seen[here], unit[here], above[here]
-            rising[f] = rising_on(*own, f, colours, settings.rising)
+            found = rising_on(*own, f, colours, settings.rising)
+            rising[f] = rising[f] if found is None else found
             seen[here] -= above[here, None] * rising[f]
             mean[:, f, 0] += light_on(seen[here], f, colours, settings)
     lit = replace(colours, mean=mean.copy())

@@ -6,6 +6,7 @@ Densities are over the colour space of `calibration.colour_space`, relative to t
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import cv2
 import numpy as np
@@ -15,6 +16,7 @@ from calibration.camera import Camera
 from calibration.colour import FACES, CameraColours, light_terms
 from calibration.colour_space import (
     Floats32,
+    as_shown,
     brightness,
     clipped_channels,
     gains_of,
@@ -150,6 +152,29 @@ class Followed:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Face:
+    """What a piece's face looks like to a camera on one level."""
+
+    mean: Floats32
+    spread: Floats32  # of brightness, and of hue
+    hues: Floats32  # at all `_BRIGHTNESSES`, as the lit face shows them
+    hues_in_shade: Floats32  # the same where less light clips nothing any more
+    tint: Floats32 | None
+
+    @staticmethod
+    def of(mean: Floats32, clip: Floats32, spread: Floats32, tint: Floats32 | None) -> "_Face":
+        """A face that looks like this, but for what a camera cannot show: more than all light."""
+        true = mean + clip
+        shown = as_shown(true)
+        if clip.any() or np.abs(shown - true).max() > 0.01:
+            mean = shown if not clip.any() else np.minimum(mean, [shown[0], np.inf, np.inf])
+            shade = hue_when_darker(true, _BRIGHTNESSES, ceiling=1.0)
+            return _Face(mean, spread, hue_when_darker(mean, _BRIGHTNESSES), shade, tint)
+        hues = hue_when_darker(mean, _BRIGHTNESSES)
+        return _Face(mean, spread, hues, hues, tint)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RayLooks:
     """What the sampled pixels of one camera say: densities by colour and face, and without piece.
 
@@ -169,6 +194,7 @@ class RayLooks:
     values: Floats32  # (N, 3) the same in colour space, as if the board were lit evenly
     shade: NDArray[np.int8]  # (C, B, F, N) classes of brightness, as if a piece were shown
     nothing_shade: NDArray[np.int8]  # (N) the same where no piece is met
+    followed: Followed
     nothing_off: Floats32  # (N, 3) how far the colour is off that of the empty table
     same_grain: Floats32  # (N) how much likelier its texture is where no piece is met
 
@@ -228,12 +254,11 @@ class EyeLooks:
             smooth[part] = smoothed(image[part])
         return smooth, smooth[self.at]
 
-    def read(self, image: ImageBGR, change: Floats32 | None = None) -> RayLooks:
+    def read(self, image: ImageBGR, followed: Followed | None = None) -> RayLooks:
         """The densities of one picture."""
-        if change is None:
-            change = self.change_of_light(image)
+        change = self.change_of_light(image)
         every = np.arange(len(self._rays.px))
-        return self.read_some(self.pixels(image)[0], every, change)
+        return self.read_some(self.pixels(image)[0], every, change, followed)
 
     def read_some(
         self,
@@ -266,6 +291,7 @@ class EyeLooks:
             light=light,
             values=even,
             shade=shade,
+            followed=followed,
             nothing_shade=classes_of(off[:, 0]),
             nothing_off=off,
             same_grain=same_grain,
@@ -283,6 +309,7 @@ class EyeLooks:
             piece=piece,
             band=band,
             shade=shade,
+            followed=followed,
             nothing=self._in_the_room(nothing, piece, every),
         )
 
@@ -290,22 +317,25 @@ class EyeLooks:
         self, values: Floats32, followed: Followed
     ) -> tuple[Floats32, NDArray[np.int8], NDArray[np.int8]]:
         """Densities and classes of brightness (C, B, F, N), and the band of every level."""
-        many = len(followed.colours.letters)
         band, above = self._bands(followed.rising)
+        colours = followed.colours
         noise = np.square(np.float32(self._settings.noise) * np.exp(-values[:, 0]))
-        found = np.zeros((many, len(above), len(FACES), len(values)), dtype=np.float32)
-        shade = np.zeros(found.shape, dtype=np.int8)
-        for b, high in enumerate(above):
-            for f in self._faces:
-                rise = followed.rise(f, high)
-                lowered = values - rise
-                unlike = self._settings.rise_doubt * np.abs(rise)
-                doubt = np.array([unlike[0], unlike[1:].max()])
-                for c in range(many):
-                    spread = np.hypot(followed.colours.spread[c, f], doubt)
-                    found[c, b, f] = self._density_on(c, f, lowered, spread, noise, followed)
-                    shade[c, b, f] = classes_of(lowered[:, 0] - followed.colours.mean[c, f, 0])
-        found += self._settings.anything * self._settings.anything_density
+        shape = len(colours.letters), len(above), len(FACES), len(values)
+        found = np.full(shape, self._settings.anything * self._settings.anything_density, "f4")
+        shade = np.zeros(shape, dtype=np.int8)
+        if not len(values):
+            return found, shade, band
+        place = ((values[:, 0] - _DARK) / _STEP).astype(np.int32).clip(0, len(_BRIGHTNESSES) - 1)
+        for c, b, f in product(range(shape[0]), range(shape[1]), self._faces):
+            rise = followed.rise(f, above[b])
+            face = _Face.of(
+                colours.mean[c, f] + rise,
+                colours.clip[c, f],
+                np.hypot(colours.spread[c, f], self._settings.rise_doubt * np.abs(rise[:2])),
+                followed.tint if f == 0 and self._empty is not None else None,
+            )
+            found[c, b, f] += self._density_on(face, values, place, noise)
+            shade[c, b, f] = classes_of(values[:, 0] - face.mean[0])
         return found, shade, band
 
     def _bands(self, rising: Floats32 | None) -> tuple[NDArray[np.int8], list[float]]:
@@ -322,30 +352,20 @@ class EyeLooks:
         return band.astype(np.int8), above.tolist()
 
     def _density_on(
-        self,
-        c: int,
-        f: int,
-        values: Floats32,
-        spread: Floats32,
-        noise: Floats32,
-        followed: Followed,
+        self, face: "_Face", values: Floats32, place: NDArray[np.int32], noise: Floats32
     ) -> Floats32:
-        """How likely pixels are on a face of one colour with these spreads."""
-        cfg, colours, tint = self._settings, followed.colours, followed.tint
-        place = ((values[:, 0] - _DARK) / _STEP).astype(np.int32).clip(0, len(_BRIGHTNESSES) - 1)
-        off = values[:, 0] - colours.mean[c, f, 0]
-        bright, hue = spread
-        hues = hue_when_darker(colours.mean[c, f], _BRIGHTNESSES)
-        lit = values[:, 1:] - hues.take(place, axis=0)
+        """How likely pixels are on such a face; `place` is that of their brightness."""
+        cfg = self._settings
+        off = values[:, 0] - face.mean[0]
+        bright, hue = face.spread
+        lit = values[:, 1:] - face.hues.take(place, axis=0)
         far = lit
-        if colours.clip[c, f].any():
-            true = colours.mean[c, f] + colours.clip[c, f]
-            hues = hue_when_darker(true, _BRIGHTNESSES, ceiling=1.0)
-            far = values[:, 1:] - hues.take(place, axis=0)
-        if f == 0 and tint is not None and self._empty is not None:
-            far = far - tint_at(off, tint)  # tops lie level like the board
+        if face.hues_in_shade is not face.hues:
+            far = values[:, 1:] - face.hues_in_shade.take(place, axis=0)
+        if face.tint is not None:
+            far = far - tint_at(off, face.tint)  # tops lie level like the board
         # Gloss adds white light: hues differ most along the line to grey.
-        grey = colours.mean[c, f, 1:]
+        grey = face.mean[1:]
         gloss = cfg.gloss**2 * np.outer(grey, grey)
         same = hue**2 * np.eye(2, dtype=np.float32)
         own = cfg.piece_lit * _density(off, lit, bright, same + gloss, noise)
@@ -464,10 +484,9 @@ class EyeLooks:
 
 
 def above_board(lattice: Lattice) -> Floats32:
-    """How much less of the board's light falls on each level than on the lowest one."""
-    middle = (np.arange(lattice.levels) + 0.5) * lattice.unit_mm[2]
-    left = np.exp(-middle / ABOVE_MM)
-    return np.asarray(left[0] - left, dtype=np.float32)
+    """How far each level is out of the light that the board throws back: 0 lowest, 1 far up."""
+    above_mm = np.arange(lattice.levels) * lattice.unit_mm[2]
+    return np.asarray(1 - np.exp(-above_mm / ABOVE_MM), dtype=np.float32)
 
 
 def between_places(ground_mm: Floats32, lattice: Lattice) -> NDArray[np.bool_]:
@@ -498,10 +517,13 @@ def _density(
 ) -> Floats32:
     """A normal density over brightness and hue (N, 2) of covariance `around`, widened by noise."""
     wide = bright_spread * bright_spread + noise
-    (low, high), axes = np.linalg.eigh(around)
-    turned = hue @ axes.astype(np.float32)
+    (a, b), (_, d) = around.tolist()
+    turn = 0.5 * math.atan2(2 * b, a - d)
+    cos, sin = math.cos(turn), math.sin(turn)
+    turned = hue @ np.array([[cos, -sin], [sin, cos]], dtype=np.float32)
+    middle, apart = 0.5 * (a + d), math.hypot(0.5 * (a - d), b)
     more = noise if hue_noise is None else hue_noise
-    one, two = np.float32(low) + more, np.float32(high) + more
+    one, two = np.float32(middle + apart) + more, np.float32(middle - apart) + more
     exponent = bright * bright / wide + turned[:, 0] ** 2 / one + turned[:, 1] ** 2 / two
     return np.asarray(np.exp(-0.5 * exponent) / (15.75 * np.sqrt(wide * one * two)))
 

@@ -64,6 +64,7 @@ class _Memory:
 
     pixels: dict[str, ImageBGR]  # (N, 3) as they were taken into account
     changes: dict[str, Floats32]
+    followed: dict[str, Followed]  # with which the position was read
     position: Position
     cells: list[CellDoubt]
 
@@ -213,7 +214,7 @@ class Reader:
         if last is None:
             # The pieces themselves tell how they look in this light.
             for _ in range(self.settings.adapt.rounds):
-                position, moved = self._adapted(position, looks)
+                position, looks, moved = self._adapted(position, looks)
                 placing = self._search(position, placing, thorough=False)
                 if moved < self.settings.adapt.again_from:
                     break
@@ -231,7 +232,8 @@ class Reader:
         names = list(looks)
         pixels = {name: self._looks[name].pixels(images[name])[1] for name in names}
         changes = {name: own.change for name, own in looks.items()}
-        doubts.hear(self._heard(told, pixels, changes, looks))
+        followed = {name: own.followed for name, own in looks.items()}
+        doubts.hear(self._heard(told, pixels, changes, followed, looks))
         strange = frozenset(names[number] for number in strange_sights(told, self._certainty))
         cells = doubts.cells()
         self._remember(pixels, looks, position, told, cells)
@@ -344,6 +346,7 @@ class Reader:
         position: Position,
         pixels: Mapping[str, ImageBGR],
         changes: Mapping[str, Floats32],
+        followed: Mapping[str, Followed],
         looks: Mapping[str, RayLooks] | None = None,
     ) -> NDArray[np.float64]:
         """What whole faces tell of colours, where single pixels cannot be trusted."""
@@ -351,6 +354,7 @@ class Reader:
             position.sights,
             list(pixels.values()),
             list(changes.values()),
+            list(followed.values()),
             [self._votes[name] for name in pixels],
             None if looks is None else [own.nothing_off for own in looks.values()],
         )
@@ -376,10 +380,14 @@ class Reader:
         """Keeps what the next reading can begin from; colours follow what was read."""
         position.change(position.differing(told.state[:-1]))
         changes = {name: own.change for name, own in looks.items()}
-        if sum(cell.chances[0] > SURE for cell in cells) > 0.9 * len(cells):
-            for (name, own), sight in zip(looks.items(), told.sights, strict=True):
-                self._learned[name] = self._followed(name, sight, own)
-        self._memory = _Memory(pixels, changes, position, cells)
+        sure = sum(cell.chances[0] > SURE for cell in cells) > 0.9 * len(cells)
+        for (name, own), sight in zip(looks.items(), told.sights, strict=True):
+            now = self._followed(name, sight, own)
+            before = self._learned.get(name, Followed(self.cameras[name].colours))
+            # How light changes upwards is found without a word on which colour stands where.
+            self._learned[name] = now if sure else replace(before, rising=now.rising)
+        followed = {name: own.followed for name, own in looks.items()}
+        self._memory = _Memory(pixels, changes, followed, position, cells)
 
     def _read_again(
         self, images: Mapping[str, ImageBGR], last: Stacks, states: Sequence[State]
@@ -407,11 +415,12 @@ class Reader:
         for sight, (name, before), some, smooth in zip(
             position.sights, memory.pixels.items(), changed, smooths, strict=True
         ):
+            if not len(some):
+                continue
             px = sight.table.rays.px[some]
             before[some] = smooth[px[:, 1], px[:, 0]]
-            followed = self._learned.get(name)
-            looks = self._looks[name].read_some(smooth, some, memory.changes[name], followed)
-            sight.view.renew(some, looks)
+            own = memory.changes[name], memory.followed[name]
+            sight.view.renew(some, self._looks[name].read_some(smooth, some, *own))
             columns |= sight.table.columns_of(some)
         position.renew(changed, state)
         propose(position, states)
@@ -419,7 +428,7 @@ class Reader:
         columns |= set(position.differing(state))
         doubts = Doubts(position, gains, self._certainty, columns)
         told = self._settled(position, doubts)
-        doubts.hear(self._heard(told, memory.pixels, memory.changes))
+        doubts.hear(self._heard(told, memory.pixels, memory.changes, memory.followed))
         columns |= set(told.differing(state))
         for column in columns:
             memory.cells[column] = doubts.cell(column)
@@ -439,10 +448,8 @@ class Reader:
             )
         found: dict[str, RayLooks] = {}
         for name in known:
-            own = self._looks[name].read(self._fitting(name, images[name]))
-            if learned and name in self._learned:
-                own = self._looks[name].again(own, self._learned[name])
-            found[name] = own
+            followed = self._learned.get(name) if learned else None
+            found[name] = self._looks[name].read(self._fitting(name, images[name]), followed)
         return found
 
     def _evidence(self, looks: Mapping[str, RayLooks]) -> Evidence:
@@ -477,7 +484,9 @@ class Reader:
         placing.shake(tries=100 if thorough else 4, least=least)
         return placing
 
-    def _adapted(self, position: Position, looks: Mapping[str, RayLooks]) -> tuple[Position, float]:
+    def _adapted(
+        self, position: Position, looks: Mapping[str, RayLooks]
+    ) -> tuple[Position, dict[str, RayLooks], float]:
         """The same position, seen with colours that follow this picture, and how far they went."""
         nudge(position, self.settings.nudge)
         followed: dict[str, RayLooks] = {}
@@ -486,14 +495,16 @@ class Reader:
             now = self._followed(name, sight, own)
             followed[name] = self._looks[name].again(own, now)
             off = now.colours.mean[..., 0] - self.cameras[name].colours.mean[..., 0]
+            off = np.append(off, np.zeros(1) if now.rising is None else now.rising[:, 0])
             moved = max(moved, float(np.abs(off).max(initial=0.0)))
         anchor = None if position.anchor is None else position.anchor.ravel()
-        return Position(self._evidence(followed), position.state[:-1], anchor), moved
+        return Position(self._evidence(followed), position.state[:-1], anchor), followed, moved
 
     def _followed(self, name: str, sight: Sight, looks: RayLooks) -> Followed:
         """The colours of pieces and of shadows, as a picture shows them."""
         settings = self.settings.adapt
-        colours, rising = adapted(sight, looks.values, self.cameras[name].colours, settings)
+        known = self.cameras[name].colours
+        colours, rising = adapted(sight, looks.values, known, settings, looks.followed.rising)
         return Followed(colours, shadows(sight, looks, settings), rising)
 
     def _fitting(self, name: str, image: ImageBGR) -> ImageBGR:

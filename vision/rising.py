@@ -23,10 +23,11 @@ class RisingSettings:
     least_rays: int = 8  # of a unit's face, and it is a witness
     least_faces: int = 4
     least_rise: float = 0.1  # between the lowest and the highest of them
-    usual: tuple[float, float, float] = (0.6, 0.35, 0.15)  # far above the board
-    usual_below: tuple[float, float, float] = (0.35, 0.12, 0.06)  # on it
+    usual: tuple[float, float, float] = (0.5, 0.3, 0.12)  # far above the board
+    usual_all: tuple[float, float, float] = (0.5, 0.12, 0.06)  # on all levels alike
+    most: tuple[float, float, float] = (1.2, 0.9, 0.4)
     starts: tuple[float, ...] = (0.0, 0.6, -0.6, 1.2)  # of the change of brightness
-    rounds: int = 8
+    widths: tuple[float, ...] = (3.0, 2.4, 2.0, 1.6, 1.3, 1.0, 1.0, 1.0)  # from coarse to fine
     wider: tuple[float, float, float] = (0.1, 0.05, 0.05)  # added to spreads
     shaded: float = 0.3  # of all faces lie in a shadow, and tell nothing
     shade: float = -0.5
@@ -41,17 +42,19 @@ def rising_on(
     f: int,
     colours: CameraColours,
     settings: RisingSettings,
-) -> Floats32:
-    """How a face direction looks far above the board against on it (3).
+) -> Floats32 | None:
+    """How a face direction looks far above the board against on it (3); None if nothing tells.
 
     `seen` are pixels (N, 3), `unit` whose face each shows, and `above` how far above the board.
     Whatever was read there: each face may be of any colour, or lie in a shadow.
     """
     look, high = _faces(seen, unit, above, settings.least_rays)
     if len(high) < settings.least_faces or np.ptp(high) < settings.least_rise:
-        return np.zeros(3, dtype=np.float32)
+        return None
     fits = [_fit(look, high, start, f, colours, settings) for start in settings.starts]
-    return np.asarray(max(fits, key=lambda fit: fit[0])[1][1], dtype=np.float32)
+    best = max(fits, key=lambda fit: fit[0])[1]
+    most = np.array(settings.most)
+    return np.asarray(np.clip(best[1], -most, most), dtype=np.float32)
 
 
 def _faces(
@@ -68,23 +71,27 @@ def _faces(
 def _fit(
     look: Floats, high: Floats, start: float, f: int, colours: CameraColours, cfg: RisingSettings
 ) -> tuple[float, Floats]:
-    """How well faces are explained, and by what change on the board and far above it (2, 3).
+    """How well faces are explained, and by what change on all levels and far above (2, 3).
 
     Which colour each face has, and whether it lies in a shadow, is decided anew with every step.
     """
     mean = colours.mean[:, None, f].astype(np.float64)
     wide = np.hypot(colours.spread[:, f, [0, 1, 1]], cfg.wider)[:, None]
     dark = wide + cfg.shade_wider
-    usual = np.array([cfg.usual_below, cfg.usual])
-    terms = np.stack([np.ones_like(high), high], axis=1)
+    usual = np.array([cfg.usual_all, cfg.usual])
+    # About the middle: more light on all levels must not look like light that rises.
+    terms = np.stack([np.ones_like(high), high - high.mean()], axis=1)
     change = np.zeros((2, 3))
-    change[:, 0] = -start * high.mean(), start
-    likely = np.zeros(len(high))
-    for _ in range(cfg.rounds):
+    change[1, 0] = start
+
+    def explained(width: float = 1.0) -> tuple[Floats, Floats]:
         off = look - mean - terms @ change
-        lit = (1 - cfg.shaded) * _bell(off, wide)
-        likely = (lit + cfg.shaded * _bell(off - (cfg.shade, 0, 0), dark)).sum(axis=0)
-        likely += cfg.anything
+        lit = (1 - cfg.shaded) * _bell(off, width * wide)
+        shaded = cfg.shaded * _bell(off - (cfg.shade, 0, 0), width * dark)
+        return lit, (lit + shaded).sum(axis=0) + cfg.anything
+
+    for width in cfg.widths:
+        lit, likely = explained(width)
         weight = (lit / likely)[..., None] / wide**2  # (C, N, 3)
         pull = (weight * (look - mean)).sum(axis=0)
         for i in range(3):
@@ -93,7 +100,7 @@ def _fit(
                 stiff + np.diag(usual[:, i] ** -2.0), terms.T @ pull[:, i]
             )
     rarity = 0.5 * float(((change / usual) ** 2).sum())
-    return float(np.log(likely).sum()) - rarity, change
+    return float(np.log(explained()[1]).sum()) - rarity, change
 
 
 def _bell(off: Floats, wide: Floats) -> Floats:

@@ -21,7 +21,7 @@ from calibration.colour_space import (
     light_of,
     of_light,
 )
-from vision.likelihood import ImageBGR
+from vision.likelihood import Followed, ImageBGR, above_board
 from vision.position import Sight
 
 Floats = NDArray[np.float64]
@@ -104,17 +104,20 @@ def votes_on(
     sights: Sequence[Sight],
     pixels: Sequence[ImageBGR],
     changes: Sequence[Floats32],
+    followed: Sequence[Followed],
     votes: Sequence[FaceVotes],
     nothing_off: Sequence[Floats32] | None = None,
 ) -> Floats:
     """Logarithms (units, 1 + C) of how likely nothing and each colour is by faces in sight.
 
-    `pixels` are those of the rays, `changes` of the light; `nothing_off` tells how far they are
-    off the bare table where no picture tells how it looks. All 0 where a face that can be trusted
-    is in sight, or none.
+    `pixels` are those of the rays, `changes` of the light, `followed` tells how it changes upwards;
+    `nothing_off` tells how far they are off the bare table where no picture tells how it looks.
+    All 0 where a face that can be trusted is in sight, or none.
     """
     units, many = len(sights[0].state) - 1, len(votes[0].light)
     told = np.zeros((units, 1 + many))
+    lattice = sights[0].table.lattice
+    above = above_board(lattice)
     trusted = np.zeros(units, dtype=np.bool_)
     for k, (sight, vote) in enumerate(zip(sights, votes, strict=True)):
         gains = gains_of(changes[k])
@@ -126,7 +129,8 @@ def votes_on(
             if stands and not vote.guessed and float(clipped[rays].mean()) < _CLIPPED:
                 trusted[unit] = True
                 continue
-            lit = gains / float(np.median(vote.dimming[rays]))
+            rise = gains_of(followed[k].rise(face, float(above[unit % lattice.levels])))
+            lit = gains * rise / float(np.median(vote.dimming[rays]))
             told[unit, 1:] += vote.likelihoods(face, np.median(light[rays], axis=0), lit)
             if bare is not None and not stands:
                 off = np.median(bare[rays], axis=0) / _BARE
