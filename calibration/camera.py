@@ -102,7 +102,8 @@ class Lens:
             raise WrongSize(
                 f"the picture is {size[0]} x {size[1]}, but this camera was calibrated at "
                 f"{self.size[0]} x {self.size[1]}, another aspect; "
-                "set the camera to that size, or calibrate it anew"
+                "set the camera to that size, or calibrate it anew: its lens, where that was "
+                "measured, then its place"
             )
         matrix = self.matrix.copy()
         for row, factor in enumerate(scale):

@@ -68,6 +68,19 @@ def write_image(path: Path, image: Image) -> None:
         ) from error
 
 
+def check_place(path: Path | None) -> None:
+    """Raises CalibrationError where no picture can be written, before any work is done for it."""
+    if path is None:
+        return
+    ending = path.suffix.lower() or ".png"
+    if not cv2.haveImageWriter(f"x{ending}"):
+        raise CalibrationError(f"cannot write a picture as {ending!r}; use .png or .jpg")
+    if not path.parent.is_dir():
+        raise CalibrationError(
+            f"cannot write the picture {str(path)!r}: there is no folder {str(path.parent)!r}"
+        )
+
+
 def grey(image: Image) -> Image:
     """A grey picture of a colour or grey one."""
     return image if image.ndim == 2 else cast("Image", cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))

@@ -41,6 +41,8 @@ def camera_pictures(
     for word in words:
         name, equals, file = word.partition("=")
         if name not in cameras:
+            if not equals and Path(name).is_file() and cameras:
+                raise TableError(f"{name!r} is a picture; say whose: {next(iter(cameras))}={name}")
             raise UnknownName("camera", name, cameras)
         if name in pictures:
             raise TableError(f"camera {name!r} is named twice; give one picture a camera")

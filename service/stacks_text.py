@@ -63,7 +63,7 @@ def _parsed(text: str) -> Stacks:
     if not text.startswith("{"):
         return Stacks.parse(text)
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_each_once)
     except json.JSONDecodeError as error:
         raise NotationError(f"the stacks are no JSON: {error}") from None
     except RecursionError:
@@ -74,3 +74,13 @@ def _parsed(text: str) -> Stacks:
     if wrong:
         raise NotationError(f"the stack on {wrong[0]!r} is no text such as 'BYB'")
     return Stacks.of(data)
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON whose names differ; which of two would be meant nobody knows."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise NotationError(f"{twice!r} is named twice; give each cell one stack")
+    return found

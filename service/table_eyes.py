@@ -15,6 +15,7 @@ from rules.game import GameSpec
 from rules.lattice import Board
 from rules.pieces import CUBE
 from rules.stacks import Stacks
+from service.same_board import check_same_board
 from service.table import Table
 from service.table_folder import read_table
 from vision.likelihood import CameraEye
@@ -41,6 +42,7 @@ def table_eyes(
 ) -> dict[str, CameraEye]:
     """The calibrated cameras of a table; where no colours were learned, their names must do."""
     wanted = set(only) or set(calibration.cameras)
+    check_same_board(calibration, table, sorted(wanted), folder)
     eyes: dict[str, CameraEye] = {}
     for name in calibration.cameras:
         if name not in wanted:
@@ -84,8 +86,13 @@ def with_pose(
 
 
 def _no_pose(missing: Iterable[str], folder: Path) -> str:
-    which = ", ".join(map(repr, sorted(missing))) or "this table"
-    return f"no camera pose is known for {which}; run `kiebitz calibrate pose {folder}` first"
+    names = sorted(missing)
+    which = ", ".join(map(repr, names)) or "this table"
+    pictures = " ".join(f"{name}=IMAGE" for name in names) or "CAM=IMAGE"
+    return (
+        f"no camera pose is known for {which}; "
+        f"run `kiebitz calibrate pose {folder} {pictures}` first"
+    )
 
 
 def calibrated_eyes(

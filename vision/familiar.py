@@ -65,6 +65,7 @@ def familiar(
             continue
         moved = "has moved far" if strange else f"has moved by {sighting.shift_px:.0f} px"
         moved += " since it was calibrated"
+        again = f"run `kiebitz calibrate pose DIR {name}=IMAGE` again"
         if there is not None:
             # Where the old place explains nothing there is nothing to choose between.
             good[name] = there if strange else eye
@@ -72,10 +73,12 @@ def familiar(
                 elsewhere[name] = there
             told[name] = f"{moved}; it is read from its new place"
         elif sighting.shift_px > _NEAR_PX:
-            told[name] = f"left out, it {moved}; run `kiebitz calibrate pose` again"
+            told[name] = (
+                f"left out, it {moved}; run `kiebitz calibrate pose DIR {name}=IMAGE` again"
+            )
         else:
             good[name] = eye
-            told[name] = f"{moved}; run `kiebitz calibrate pose` again"
+            told[name] = f"{moved}; {again}"
     return Familiar(good, elsewhere, told)
 
 

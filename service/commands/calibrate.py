@@ -12,12 +12,13 @@ import typer
 from calibration import colour_store, store
 from calibration.camera import Floats
 from calibration.colour_fit import ColourView
-from calibration.cv import Image, read_image, upright, write_image
+from calibration.cv import Image, check_place, read_image, upright, write_image
 from calibration.errors import CalibrationError, NotFound
 from calibration.grid_pose import board_corners
 from calibration.known_pose import parse_corners
 from calibration.lens import calibrate_lens
 from calibration.lens_board import DEFAULT_BOARD, LensBoard
+from calibration.picture_faults import is_dark
 from calibration.pose import FoundPose, find_again, find_pose
 from calibration.scene import CameraPlace
 from calibration.store import CameraRecord, LensRecord
@@ -27,6 +28,7 @@ from rules.lattice import Board
 from service.camera_pictures import camera_pictures
 from service.commands.calibrate_colours import colours
 from service.progress import progress
+from service.same_board import stamped
 from service.table import Table
 from service.table_eyes import empty_views, measured_board
 from service.table_folder import read_table
@@ -90,7 +92,7 @@ def lens(
     if camera in calibration.cameras:
         sys.stderr.write(
             f"{camera}: its place was found with another lens; "
-            f"run `kiebitz calibrate pose {folder}` again\n"
+            f"run `kiebitz calibrate pose {folder} {camera}=IMAGE` again\n"
         )
 
 
@@ -127,6 +129,7 @@ def pose(
     By printed markers, else by the board's own lines, frame or outline, else by --corners.
     A doubtful place never takes that of one without doubt, unless --force is given.
     """
+    check_place(show)
     table = read_table(folder)
     images = camera_pictures(pictures, table.scene.cameras, folder)
     given = _given(corners or [], images)
@@ -160,11 +163,13 @@ def pose(
             sys.stderr.write(f"{name}: {error}\n")
             continue
         record = found.record(date=_now(), source=_source(pictures, name))
-        calibration = calibration.with_camera(name, record)
+        before = calibration.cameras.get(name)
+        calibration = calibration.with_camera(name, stamped(record, table, name))
         changed = True
         if not occupied:
             colour_store.save_empty(folder, name, image)
         print(f"{name}: {found.verdict}")
+        _tell_if_less_exact(name, found, before, folder)
         if found.frame_mm is not None and not found.doubts:
             frames.append(found.frame_mm)
     if frames:
@@ -195,6 +200,15 @@ def _check_whose(
         )
 
 
+def _check_lit(name: str, image: Image) -> None:
+    """Raises NotFound where corners are given with a picture that does not show the table."""
+    if is_dark(image):
+        raise NotFound(
+            f"{name}: the picture is very dark: switch on a lamp, or take the cover off the lens; "
+            "corners alone do not tell how the empty table looks"
+        )
+
+
 def _again(
     folder: Path, name: str, image: Image, stored: CameraRecord | None, table: Table
 ) -> FoundPose | None:
@@ -204,6 +218,18 @@ def _again(
         return None
     board = measured_board(table, store.read(folder))
     return find_again(image, board, stored, empty, turnable=Kind.of(table.spec).turned)
+
+
+def _tell_if_less_exact(
+    name: str, found: FoundPose, before: CameraRecord | None, folder: Path
+) -> None:
+    """Says so where heights were known much better before: mostly a colour picture told them."""
+    then, now = (each.error_mm.get("100", 0.0) if each else 0.0 for each in (before, found))
+    if before is not None and 0.0 < 1.5 * then < now:
+        sys.stderr.write(
+            f"{name}: heights were known more exactly before (to {then:.1f} mm, now to {now:.1f} mm"
+            f" at 100 mm); run `kiebitz calibrate colours {folder}` with a colour picture again\n"
+        )
 
 
 def _check_better(found: FoundPose, stored: CameraRecord | None) -> None:
@@ -236,14 +262,14 @@ def _check_empty(
         cells = " ".join(map(str, new[:6])) + (" ..." if len(new) > 6 else "")
         raise NotFound(
             f"{_kept(stored)}, for the board does not look as it did when it was empty then "
-            f"({cells}); take everything off it and another picture, or, if it is empty now, store "
-            "it with --force"
+            f"({cells}); take everything off it and take another picture, or, if it is empty now, "
+            "store it with --force"
         )
 
 
 def _kept(stored: CameraRecord) -> str:
     word = stored.verdict.partition(":")[0]
-    since = f" of {stored.date[:16].replace('T', ' ')}" if stored.date else ""
+    since = f", of {stored.date[:16].replace('T', ' ')}" if stored.date else ""
     return f"what is stored ({word}{since}) was kept"
 
 
@@ -253,6 +279,8 @@ def _given(words: list[str], images: Mapping[str, Image]) -> dict[str, Floats]:
     strangers = sorted(set(given) - set(images))
     if strangers:
         raise CalibrationError(f"corners are given for {strangers[0]!r}, but no picture of it")
+    for name in given:
+        _check_lit(name, images[name])
     return given
 
 

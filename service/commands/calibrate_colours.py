@@ -19,11 +19,13 @@ from calibration.told_stacks import ToldCheck, check_told
 from rules.errors import SetupError
 from service.camera_pictures import camera_pictures, showing, take_settled_picture
 from service.camera_settings import keep_settings
+from service.same_board import check_same_board
 from service.stacks_text import check_letters, stacks_from
 from service.steadied import steadied
 from service.table_eyes import empty_views, measured_board, with_pose
 from service.table_folder import read_table
 from vision.mixed_up import mixed_up
+from vision.watched import fitted_image
 
 
 def colours(
@@ -55,6 +57,7 @@ def colours(
         return image
 
     images = showing(camera_pictures(pictures, table.scene.cameras, folder, settled))
+    check_same_board(calibration, table, images, folder)
     images = with_pose(images, calibration, folder)
     _check_whose("" if force else mixed_up(images, empty_views(folder, calibration), board))
     empties = {name: _empty(folder, name, image.shape) for name, image in images.items()}
@@ -88,8 +91,8 @@ def colours(
     for name, view in views.items():
         if view.empty is None:
             sys.stderr.write(
-                f"{name}: no picture of the empty table is known; "
-                f"run `kiebitz calibrate pose {folder}` with one\n"
+                f"{name}: no picture of the empty table of this shape is known; "
+                f"run `kiebitz calibrate pose {folder} {name}=IMAGE` with one\n"
             )
     _tell(found, names, verdict)
 
@@ -104,7 +107,7 @@ def _check_whose(told: str) -> None:
 
 def _empty(folder: Path, name: str, shape: tuple[int, ...]) -> Image | None:
     empty = colour_store.load_empty(folder, name)
-    return empty if empty is not None and empty.shape == shape else None
+    return None if empty is None else fitted_image(empty, (shape[1], shape[0]))
 
 
 def _views(
@@ -151,7 +154,8 @@ def _tell(
         seen = [bool(row.any()) for row in learned.seen]
         missing = [letter for letter, ok in zip(learned.letters, seen, strict=True) if not ok]
         faces = int(learned.seen.sum())
-        text = f"{name}: {faces} faces of {sum(seen)} colours measured"
+        colours = "colour" if sum(seen) == 1 else "colours"
+        text = f"{name}: {faces} faces of {sum(seen)} {colours} measured"
         if missing:
             text += f"; not seen: {' '.join(missing)} (guessed from their names)"
         print(text)

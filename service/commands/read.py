@@ -11,7 +11,7 @@ import orjson
 import typer
 
 from calibration import store
-from calibration.cv import Image, write_image
+from calibration.cv import Image, check_place, write_image
 from rules.stacks import Stacks
 from service.camera_pictures import camera_pictures, showing
 from service.stacks_text import check_letters, stacks_from
@@ -45,6 +45,7 @@ def run(
     last: Stacks | None = stacks_from(before, table.scene.board.lattice) if before else None
     if last is not None:
         check_letters(last, table.scene.colours, also="?")
+    check_place(show)
     images = showing(camera_pictures(pictures, table.scene.cameras, folder))
     calibration = store.read(folder)
     images = _at_size(with_pose(images, calibration, folder), calibration)
@@ -79,7 +80,7 @@ def _read(folder: Path, images: Mapping[str, Image], last: Stacks | None) -> tup
         _tell(found.told)
         raise NoPicture(
             "no picture shows the table that was calibrated; check the cameras, "
-            f"or run `kiebitz calibrate pose {folder}` again"
+            f"or run `kiebitz calibrate pose {folder} CAM=IMAGE` again"
         )
     shown = {name: images[name] for name in found.eyes}
     reader = reader_of(table, board, found.eyes)

@@ -12,7 +12,7 @@ import typer
 
 from calibration import store
 from calibration.cell_count import CellCount, count_cells
-from calibration.cv import Image, write_image
+from calibration.cv import Image, check_place, write_image
 from calibration.errors import NotFound
 from calibration.grid_pose import Sight, board_corners
 from calibration.piece_size import PieceSize, measure_piece
@@ -61,12 +61,13 @@ def measure(
     write: Annotated[
         bool, typer.Option("--write", help="Write it into table.toml, after asking.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --write: do not ask.")] = False,
 ) -> None:
     """Count the cells of your board, and measure them by one piece that stands on a cell."""
     table = read_table(folder)
     _check_grid(table)
     lenses = store.read(folder).lenses
+    check_place(show)
     images = showing(camera_pictures(pictures, table.scene.cameras, folder))
     looks: dict[str, Look] = {}
     for name, image in images.items():
@@ -83,12 +84,15 @@ def measure(
     board = _measured(table, looks)
     changes = _changes(table.scene.board, board)
     if not changes:
-        print(f"{FILE_NAME} says the same; nothing to change")
+        if any(look.piece is not None for look in looks.values()):
+            print(f"{FILE_NAME} says the same; nothing to change")
+        else:
+            print(f"nothing to change in {FILE_NAME} by what was seen; no pitch was measured")
         return
     print(f"change in {folder / FILE_NAME}, under [board]:")
     for key, value in changes.items():
         print(f"{key} = {value:g}")
-    if write or yes:
+    if write:
         _write(folder, table, changes, ask=not yes)
     else:
         sys.stderr.write("add --write to have it written there\n")

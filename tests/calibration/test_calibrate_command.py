@@ -142,3 +142,101 @@ def test_a_poor_lens_leaves_a_better_one_alone(table: Path, capsys: Said) -> Non
     assert "--force" in capsys.readouterr().err
     assert main(["calibrate", "lens", str(table), "camera", one, "--force"]) == 0
     assert stored(table) != before
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "what"),
+    [
+        ("pitch_mm = 22", "pitch_mm = 25", "pitch_mm = 22"),
+        ("columns = 8\nranks = 8", "columns = 9\nranks = 9", "columns = 8"),
+        ("clock = 5.5", "clock = 11.5", "clock = 5.5"),
+    ],
+)
+@pytest.mark.parametrize("command", ["read", "colours"])
+def test_a_table_described_anew_is_calibrated_anew(
+    line: str, other: str, what: str, command: str, table: Path, capsys: Said
+) -> None:
+    """Cells lie elsewhere then: nothing is read, and it is told what to do."""
+    file = table / "table.toml"
+    text = file.read_text(encoding="utf-8")
+    assert line in text
+    file.write_text(text.replace(line, other), encoding="utf-8")
+    before = stored(table)
+    picture = f"camera={TUNE / 'still03.camera.jpg'}"
+
+    code = main(["read", str(table), picture]) if command == "read" else colours(table, STACKS)
+
+    assert code in (1, 2)
+    said = capsys.readouterr()
+    assert not said.out
+    assert f"was calibrated with {what}, and table.toml says" in said.err
+    assert "camera=IMAGE" in said.err
+    assert stored(table) == before
+
+
+def test_corners_in_the_dark_are_not_believed(table: Path, capsys: Said) -> None:
+    """By a black picture nobody would know the table again."""
+    before = stored(table)
+    corners = "camera=300,500,600,500,600,200,300,200"
+
+    code = main(["calibrate", "pose", str(table), f"camera={dark(table)}", "--corners", corners])
+
+    assert code == 1
+    assert stored(table) == before
+    assert "very dark" in capsys.readouterr().err
+
+
+def test_it_is_told_when_heights_are_known_less_well(table: Path, capsys: Said) -> None:
+    """A new place without a lens forgets what the colour picture told."""
+    file = table / "calibration.json"
+    data = json.loads(file.read_text(encoding="utf-8"))
+    data["cameras"]["camera"]["error_mm"]["100"] = 0.4
+    file.write_text(json.dumps(data), encoding="utf-8")
+
+    assert main(["calibrate", "pose", str(table), f"camera={TUNE / 'empty.camera.jpg'}"]) == 0
+
+    said = capsys.readouterr().err
+    assert "more exactly before" in said
+    assert "calibrate colours" in said
+
+
+def test_a_smaller_colour_picture_is_checked_as_well(table: Path, capsys: Said) -> None:
+    """Stacks told one cell aside are refused at any size."""
+    image = read_image(TUNE / "colours.camera.jpg")
+    smaller = np.ascontiguousarray(image[::2, ::2])
+    write_image(table / "smaller.png", smaller)
+    aside = {f"{chr(ord(cell[0]) + 1)}{cell[1]}": stack for cell, stack in STACKS.items()}
+    picture = f"camera={table / 'smaller.png'}"
+
+    code = main(["calibrate", "colours", str(table), picture, "--stacks", json.dumps(aside)])
+
+    assert code == 1
+    assert "one cell to the left" in capsys.readouterr().err
+
+
+def test_a_cell_is_named_once(table: Path, capsys: Said) -> None:
+    """Which of two stacks would be meant nobody knows."""
+    picture = f"camera={TUNE / 'colours.camera.jpg'}"
+    twice = '{"b3": "BB", "b3": "YY"}'
+
+    assert main(["calibrate", "colours", str(table), picture, "--stacks", twice]) == 2
+    assert "'b3' is named twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["found.xyz", "nowhere/found.png"])
+def test_where_nothing_can_be_drawn_nothing_is_stored(name: str, table: Path, capsys: Said) -> None:
+    """A picture that cannot be written is told before any work is done."""
+    before = stored(table)
+    picture = f"camera={TUNE / 'empty.camera.jpg'}"
+
+    assert main(["calibrate", "pose", str(table), picture, "--show", str(table / name)]) == 2
+    assert stored(table) == before
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_a_picture_without_its_camera_is_known_as_one(table: Path, capsys: Said) -> None:
+    """Whoever forgets CAM= is told how to write it."""
+    picture = str(TUNE / "empty.camera.jpg")
+
+    assert main(["calibrate", "pose", str(table), picture]) == 2
+    assert f"camera={picture}" in capsys.readouterr().err

@@ -61,8 +61,8 @@ def test_counts_and_pitch_are_told_and_nothing_is_written(
 def test_what_was_measured_is_written_and_nothing_else_is_lost(
     table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`--yes` changes three numbers; comments, colours and cameras stay."""
-    code = measured(table, "--yes")
+    """`--write --yes` changes three numbers; comments, colours and cameras stay."""
+    code = measured(table, "--write", "--yes")
 
     assert code == 0
     capsys.readouterr()
