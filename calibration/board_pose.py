@@ -69,6 +69,7 @@ _LYING = 2  # cells unlike all others; a single one may have a picture printed o
 _MOST_HALVED = 13  # columns
 _HALVED = 0.7  # as many lines through the middles of cells as borders look like borders
 _OUTSIDE = 0.03  # of the picture
+_RIM_SEEN = 0.2  # of the sides of each outermost row, or there is none
 _GOES_ON = 0.6  # of the sides of a row beside the cells look like theirs
 _HOURS = 2.0  # so far nobody errs who looks at the clock
 _FOCAL_REACH = 0.62  # logarithm; no webcam is farther from the guess
@@ -150,6 +151,12 @@ def settle_on_board(camera: Camera, sight: Sight, board: Board) -> BoardPose | N
     if cells is not None and cells.merit > _SURE_MERIT and cells.seen > _SURE_SEEN:
         return _by_cells(cells, [], sight, board)
     return None
+
+
+def hides_its_cells(camera: Camera, sight: Sight, board: Board) -> bool:
+    """Whether cells should be seen from here, but hardly any look like it."""
+    cells = settled_cells(camera, sight, board) if _marked(board) else None
+    return _marked(board) and (cells is None or cells.seen < _CLEAR_SEEN)
 
 
 def _marked(board: Board) -> bool:
@@ -295,6 +302,11 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
     if fit.beyond > _GOES_ON:
         doubts.append(
             "the grid seems to go on beyond the cells that table.toml counts; "
+            "run `kiebitz table measure`"
+        )
+    if fit.rim < _RIM_SEEN <= fit.seen:
+        doubts.append(
+            "the outermost row or column of the cells that table.toml counts is not seen; "
             "run `kiebitz table measure`"
         )
     for rival in rivals:

@@ -172,6 +172,7 @@ class CellFit:
     covered: float  # part of the cells' sides that lie in the picture
     seen: float  # part of the cells' sides that show it
     beyond: float  # the same of the row or column of places beside the lattice that shows most
+    rim: float  # and of the lattice's own outermost row or column that shows least
     evidence: Evidence
     unlike: tuple[tuple[int, int], ...] = ()  # file and rank of cells none of whose sides is seen
 
@@ -259,7 +260,8 @@ def _told(
         outside=float(np.median(around)) if around.size else 0.0,
         covered=len(own) / (4 * board.lattice.columns * board.lattice.ranks),
         seen=float((own > LIKE).mean()),
-        beyond=_beyond(sides, likeness, board),
+        beyond=max(_rows(sides, likeness, board, beside=True), default=0.0),
+        rim=min(_rows(sides, likeness, board, beside=False), default=1.0),
         evidence=evidence,
         unlike=_unlike(sides.cells[within], own),
     )
@@ -281,19 +283,20 @@ def likeness_of(sides: Sides, look: CommonLook) -> Floats:
     return np.asarray(np.abs(flat @ look.profile.ravel()) / size)
 
 
-def _beyond(sides: Sides, likeness: Floats, board: Board) -> float:
-    """How much the places beside the lattice look like cells, on its most doubtful side."""
+def _rows(sides: Sides, likeness: Floats, board: Board, *, beside: bool) -> list[float]:
+    """How much the four outermost rows of cells, or the places `beside` them, look like cells."""
     size = np.array([board.lattice.columns, board.lattice.ranks])
     shares = []
-    for out, at in (((-1, 0), -1), ((1, 0), size[0]), ((0, -1), -1), ((0, 1), size[1])):
+    for out in ((-1, 0), (1, 0), (0, -1), (0, 1)):
         axis = 0 if out[0] else 1
-        row = sides.cells[:, axis] == at
+        last = size[axis] - 1 if out[axis] > 0 else 0
+        row = sides.cells[:, axis] == last + (out[axis] if beside else 0)
         row &= (sides.cells[:, 1 - axis] >= 0) & (sides.cells[:, 1 - axis] < size[1 - axis])
-        # Their side towards the lattice is the lattice's own border.
+        # The side towards the lattice is the border of what lies further inside.
         row &= ~(sides.outward == -np.array(out)).all(axis=1)
         if row.sum() >= 3:
             shares.append(float((likeness[row] > LIKE).mean()))
-    return max(shares, default=0.0)
+    return shares
 
 
 def _best_shift(sides: Sides, likeness: Floats, board: Board) -> tuple[int, int]:

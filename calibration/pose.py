@@ -1,6 +1,6 @@
 """The pose of one camera: markers first, then the board's own structure, or four given corners."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 import cv2
@@ -11,6 +11,7 @@ from calibration.board_pose import (
     BoardPose,
     apart_mm,
     doubts_of_place,
+    hides_its_cells,
     look_for_board,
     settle_on_board,
 )
@@ -53,6 +54,7 @@ class FoundPose:
     board_mm: Floats  # (4, 3) the outline that is drawn
     doubts: tuple[str, ...] = ()  # reasons why it may be wrong altogether
     frame_mm: tuple[float, float] | None = None  # height and width of a frame that was measured
+    hint: str = ""  # what a person should look at, though nothing speaks against the place
 
     def record(self, *, date: str, source: str) -> CameraRecord:
         """What calibration.json keeps."""
@@ -166,6 +168,13 @@ def find_again(
     )
 
 
+_NO_CELLS = (
+    "hardly any cell is seen where it should be; look at the picture of --show: if its lines do "
+    "not lie on the board's, check columns, ranks and pitch_mm in table.toml; if something stands "
+    "on the board, take everything off it and take another picture"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What a pose is found for, and what is wrong with its picture whatever is found in it."""
@@ -181,7 +190,9 @@ class _Asked:
         doubts = doubts_of_place(rough, sight, board)
         lines = settle_on_board(rough.camera, sight, board)
         if lines is None:
-            return self._told(rough, method, doubts)
+            found = self._told(rough, method, doubts)
+            hidden = not self.occupied and hides_its_cells(rough.camera, sight, board)
+            return replace(found, hint=_NO_CELLS if hidden else "")
         apart = apart_mm(rough.camera, lines.solution.camera, board)
         if apart > _LINES_REACH * board.lattice.pitch_mm:
             doubt = f"the {method} and the board's own lines are {apart:.0f} mm apart"

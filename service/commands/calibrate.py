@@ -169,7 +169,7 @@ def pose(
         if not occupied:
             colour_store.save_empty(folder, name, image)
         print(f"{name}: {found.verdict}")
-        _tell_if_less_exact(name, found, before, folder)
+        _tell_more(name, found, before, folder)
         if found.frame_mm is not None and not found.doubts:
             frames.append(found.frame_mm)
     if frames:
@@ -220,10 +220,10 @@ def _again(
     return find_again(image, board, stored, empty, turnable=Kind.of(table.spec).turned)
 
 
-def _tell_if_less_exact(
-    name: str, found: FoundPose, before: CameraRecord | None, folder: Path
-) -> None:
-    """Says so where heights were known much better before: mostly a colour picture told them."""
+def _tell_more(name: str, found: FoundPose, before: CameraRecord | None, folder: Path) -> None:
+    """Says what to look at, and where heights were known much better by a colour picture."""
+    if found.hint:
+        sys.stderr.write(f"{name}: {found.hint}\n")
     then, now = (each.error_mm.get("100", 0.0) if each else 0.0 for each in (before, found))
     if before is not None and 0.0 < 1.5 * then < now:
         sys.stderr.write(

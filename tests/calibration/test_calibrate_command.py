@@ -240,3 +240,32 @@ def test_a_picture_without_its_camera_is_known_as_one(table: Path, capsys: Said)
 
     assert main(["calibrate", "pose", str(table), picture]) == 2
     assert f"camera={picture}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "picture", "said"),
+    [
+        ("", "", "empty", ""),
+        ("columns = 8\nranks = 8", "columns = 9\nranks = 9", "empty", "outermost row or column"),
+        ("columns = 8\nranks = 8", "columns = 7\nranks = 7", "empty", "seems to go on"),
+        ("pitch_mm = 22", "pitch_mm = 25", "empty", "hardly any cell is seen"),
+        ("", "", "still03", "hardly any cell is seen"),
+    ],
+    ids=["as it is", "too many cells", "too few", "wrong pitch", "pieces on it"],
+)
+def test_cards_do_not_hide_what_is_wrong_with_the_cells(
+    line: str, other: str, picture: str, said: str, tmp_path: Path, capsys: Said
+) -> None:
+    """Cards tell where the camera stands whatever the table says of the board between them."""
+    cards = TUNE.parent / "kewbz-two"
+    text = (cards / "table.toml").read_text(encoding="utf-8")
+    assert line in text
+    (tmp_path / "table.toml").write_text(text.replace(line, other), encoding="utf-8")
+
+    code = main(["calibrate", "pose", str(tmp_path), f"side={cards / picture}.side.jpg"])
+
+    found = capsys.readouterr()
+    assert code == 0
+    assert "by its markers" in found.out
+    assert said in found.out + found.err
+    assert bool(found.err or "DOUBTFUL" in found.out) == bool(said)
