@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 import page_build
 from rules.stacks import Stacks
@@ -20,6 +20,8 @@ from service.follower import CameraView, Feed, Picture, Seen, SourceKind
 from service.session import GameSession
 from service.settings import Settings
 from service.web_server import listen
+
+expect.set_options(timeout=15_000)  # ms; two browsers at once on two busy cores
 
 DESKTOP = {"width": 1360, "height": 850}
 PHONE = {"width": 390, "height": 844}
