@@ -155,8 +155,10 @@ def settle_on_board(camera: Camera, sight: Sight, board: Board) -> BoardPose | N
 
 def hides_its_cells(camera: Camera, sight: Sight, board: Board) -> bool:
     """Whether cells should be seen from here, but hardly any look like it."""
-    cells = settled_cells(camera, sight, board) if _marked(board) else None
-    return _marked(board) and (cells is None or cells.seen < _CLEAR_SEEN)
+    if not _marked(board):
+        return False
+    cells = settled_cells(camera, sight, board)
+    return cells is None or cells.seen < _CLEAR_SEEN
 
 
 def _marked(board: Board) -> bool:

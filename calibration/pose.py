@@ -39,6 +39,11 @@ _FREE = (
     "(a camera that was once calibrated on the empty board is found again among pieces)"
 )
 HOPELESS_MM = 30.0  # on the board; more than a cube is no pose at all
+_NO_CELLS = (
+    "hardly any cell is seen where it should be; look at the picture of --show: if its lines do "
+    "not lie on the board's, check columns, ranks and pitch_mm in table.toml; if something stands "
+    "on the board, take everything off it and take another picture"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,13 +171,6 @@ def find_again(
         lens_method=stored.lens_method,
         board_mm=corner_places_mm(board),
     )
-
-
-_NO_CELLS = (
-    "hardly any cell is seen where it should be; look at the picture of --show: if its lines do "
-    "not lie on the board's, check columns, ranks and pitch_mm in table.toml; if something stands "
-    "on the board, take everything off it and take another picture"
-)
 
 
 @dataclass(frozen=True, slots=True)
