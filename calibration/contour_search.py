@@ -21,6 +21,7 @@ _FILLED = 0.88  # of the four-sided figure that the outline fills
 _BENT = 0.22  # misfit to a rectangle that bent paper may have
 _MOST = 6
 _OFTEN = 4  # ways of looking that show a figure; more prove no more
+_AT_RIM_PX, _FARTHEST = 2.5, 1.0  # of the picture: how far from its middle corners may lie
 _SMALL_PX, _LEVELS, _LEAST_CONTRAST = 640, 12, 3.0
 
 
@@ -60,7 +61,8 @@ def _figures(lab: Plane, least: float) -> Iterator[Floats]:
         for contour in cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)[0]:
             _, _, wide, deep = cv2.boundingRect(contour)
             if wide * deep * scale**2 >= least:
-                corners = four_corners(cv.points(contour), least / scale**2)
+                rim = (mask.shape[1] - 1.0, mask.shape[0] - 1.0)
+                corners = four_corners(cv.points(contour), least / scale**2, rim)
                 if corners is not None:
                     yield (corners + 0.5) * scale - 0.5
 
@@ -83,7 +85,12 @@ def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float]]:
         low, high = np.percentile(plane, [2, 98])
         if high - low > _LEAST_CONTRAST:
             for level in np.linspace(low, high, _LEVELS + 2)[1:-1]:
-                yield np.asarray((plane > level) * 255, np.uint8), scale
+                above = np.asarray((plane > level) * 255, np.uint8)
+                yield above, scale
+                yield (
+                    np.asarray(255 - above, np.uint8),
+                    scale,
+                )  # what the rim cuts off is no hole in it
 
 
 def signed_area(corners: Floats) -> float:
@@ -104,8 +111,13 @@ def _apart(one: Floats, other: Floats) -> float:
     )
 
 
-def four_corners(contour: Floats, least: float) -> Floats | None:
-    """The four corners of an outline round so large an area; None where it has not just four."""
+def four_corners(
+    contour: Floats, least: float, rim: tuple[float, float] | None = None
+) -> Floats | None:
+    """The four corners of an outline round so large an area; None where it has not just four.
+
+    `rim`: the last column and row of the picture, beyond which corners may lie as well.
+    """
     if len(contour) < 4:
         return None
     hull = cv.points(cv2.convexHull(cv.as_cv_points(contour, 2)))
@@ -117,6 +129,44 @@ def four_corners(contour: Floats, least: float) -> Floats | None:
         few = cv.points(cv2.approxPolyDP(cv.as_cv_points(hull, 2), part * around, True))
         if len(few) == 4 and min(_area(few), full) > _FILLED * max(_area(few), full):
             return few
+        if rim is not None and len(few) > 4:
+            whole = _beyond(few, rim)
+            if whole is not None:
+                return whole
         if len(few) < 4:
             return None
     return None
+
+
+def _beyond(figure: Floats, rim: tuple[float, float]) -> Floats | None:
+    """A figure whose corners the picture's rim cuts off, with these corners; None if not four."""
+    along = [_on_rim(a, b, rim) for a, b in zip(figure, np.roll(figure, -1, axis=0), strict=True)]
+    sides = [k for k, cut in enumerate(along) if not cut]
+    if len(sides) != 4 or len(figure) == 4:
+        return None
+    before = [figure[k] for k in sides]
+    after = [figure[(k + 1) % len(figure)] for k in sides]
+    corners = [_crossing(before[k - 1], after[k - 1], before[k], after[k]) for k in range(4)]
+    if any(corner is None for corner in corners):
+        return None
+    whole = np.array(corners)
+    if not cv2.isContourConvex(cv.as_cv_points(whole, 2)):
+        return None
+    far = _FARTHEST * max(rim)
+    return whole if (np.abs(whole - np.array(rim) / 2) < far).all() else None
+
+
+def _on_rim(a: Floats, b: Floats, rim: tuple[float, float]) -> bool:
+    """Whether a side runs along the picture's rim."""
+    return any(
+        abs(a[axis] - edge) < _AT_RIM_PX and abs(b[axis] - edge) < _AT_RIM_PX
+        for axis in (0, 1)
+        for edge in (0.0, rim[axis])
+    )
+
+
+def _crossing(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats | None:
+    """Where the line through two points meets that through two others."""
+    one, other = np.append(a, 1.0), np.append(c, 1.0)
+    meets = np.cross(np.cross(one, np.append(b, 1.0)), np.cross(other, np.append(d, 1.0)))
+    return meets[:2] / meets[2] if abs(meets[2]) > 1e-9 else None

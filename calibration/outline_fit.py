@@ -24,6 +24,7 @@ _FOUND = 0.5  # a line counts as found when so many of its pieces show it
 _BESIDE = 0.2  # merit that a pixel off costs
 _NOT_THERE, _LACKING = 0.25, 0.1  # of an edge that is seen; merit that each other one costs
 DRAWN_WORTH = 0.3  # of a rectangle that is only drawn, against one that stands out
+_COMMON = 0.3  # of what stands out, where its colour is seen everywhere
 _LEAST_EDGES, _LEAST_MORE = 4, 2  # that tell a place, by themselves and besides other evidence
 _STRONG = 0.35  # of the strongest line: weaker ones are grain or folds
 
@@ -60,6 +61,7 @@ class OutlineFit:
     evidence: Evidence
     lines: tuple[tuple[EdgeLine, int], ...]  # those that were found, and how many pieces of each
     stands_out: float = 1.0  # the part of its sides that look like those of a thing
+    rare: float = 1.0  # how rare its colour is beside it
 
     @property
     def merit(self) -> float:
@@ -73,10 +75,15 @@ class OutlineFit:
         return self.merit - _BESIDE * self.solution.rms_px
 
     @property
+    def likely(self) -> float:
+        """How much its surroundings tell of a thing that lies there, and no part of a pattern."""
+        return DRAWN_WORTH + self.stands_out * (1 - _COMMON * (1 - self.rare))
+
+    @property
     def standing(self) -> float:
         """The worth, less for what may be lines without a thing, and for each edge not there."""
         lacking = sum(share < _NOT_THERE for share in self.support.values())
-        return (self.worth - _LACKING * lacking) * (DRAWN_WORTH + self.stands_out)
+        return (self.worth - _LACKING * lacking) * self.likely
 
     def evidence_with_slack(self) -> Evidence:
         """The evidence of many edges, each of which may lie a little farther in: rounded, worn.

@@ -21,7 +21,7 @@ from calibration.outline_fit import (
 )
 from calibration.segments import Segments, vanishing_points
 from calibration.solve import SizePrior, solve
-from calibration.standing_out import of_one_wood, rails_alike, stands_out
+from calibration.standing_out import of_one_wood, rails_alike, seen_nowhere_else, stands_out
 from rules.lattice import Board, Millimetres
 
 _MOST_TRIED = 8
@@ -111,8 +111,10 @@ def fit_outlines(found: Sequence[Found], sight: Sight, board: Board) -> list[Out
         if fit is not None:
             seen = fit.solution.camera
             around = seen.lens.undistort(seen.project(corners))
-            fits.append(replace(fit, stands_out=stands_out(sight.lab, around, seen.lens)))
-    fits.sort(key=lambda f: -f.merit * (DRAWN_WORTH + f.stands_out))
+            where = sight.lab, around, seen.lens
+            rare = seen_nowhere_else(*where)
+            fits.append(replace(fit, stands_out=stands_out(*where), rare=rare))
+    fits.sort(key=lambda f: -f.merit * f.likely)
     return fits
 
 

@@ -4,7 +4,7 @@ What the board looks like without the piece is put together from its other cells
 cube of any size are then looked for in what is new.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -176,6 +176,7 @@ class _Search:
     board: Board
     loud: NDArray[np.float32]
     new: NDArray[np.float32]
+    pieces: int = 1  # that stand on each other
 
     def corners(self, size: float, places: Floats) -> Floats:
         """The corners (T, 8, 3) of cubes of a size, lower four first."""
@@ -186,7 +187,8 @@ class _Search:
         turn = np.stack([np.stack([c, s], axis=-1), np.stack([-s, c], axis=-1)], axis=-2)
         flat = square @ turn + (np.array(lattice.centre_mm(self.cell)) + places[:, :2])[:, None]
         low = np.concatenate([flat, np.zeros((*flat.shape[:2], 1))], axis=2)
-        rise = np.array([0.0, 0.0, edge * lattice.unit_mm[2] / lattice.unit_mm[0]])
+        tall = self.pieces * edge * lattice.unit_mm[2] / lattice.unit_mm[0]
+        rise = np.array([0.0, 0.0, tall])
         return np.concatenate([low, low + rise], axis=1)
 
     def look(self, size: float, start: Floats, reach: float, steps: int, twists: Floats) -> _Trials:
@@ -241,10 +243,19 @@ class _Search:
         _, place = self.look(size, start, 0.08 * pitch, 5, _FINE_TWISTS).best
         return self.look(size, place, 0.03 * pitch, 5, _FINE_TWISTS / 3).best
 
+    def rough(self) -> list[_Trials]:
+        """Cubes of all sizes, here and there around the cell."""
+        reach = _OFF * self.board.lattice.pitch_mm
+        return [self.look(size, np.zeros(3), reach, 7, _TWISTS) for size in _SIZES]
+
+    def best_size(self) -> tuple[float, float]:
+        """The size whose edges are seen best, and how well."""
+        top = max(self.rough(), key=lambda t: float(t.drawn.max()))
+        return max((self.best_of(s, top.best[1])[0], s) for s in top.size + _STEPS)[::-1]
+
     def measured(self) -> PieceSize:
         """The cube whose edges are seen best."""
-        pitch = self.board.lattice.pitch_mm
-        rough = [self.look(s, np.zeros(3), _OFF * pitch, 7, _TWISTS) for s in _SIZES]
+        rough = self.rough()
         top = max(rough, key=lambda t: float(t.drawn.max()))
         sizes = top.size + _STEPS
         near = [self.best_of(s, top.best[1]) for s in sizes]
@@ -259,6 +270,9 @@ class _Search:
             if other.drawn.max() > _RIVAL * drawn[which] and abs(other.size - share) > _RIVAL_APART:
                 doubts.append(f"it could also be {other.size:.2f} of a cell wide")
                 break
+        width, stacked = replace(self, pieces=2).best_size()
+        if stacked > drawn[which]:
+            doubts.append(f"it could also be two on each other, {width:.2f} of a cell wide")
         corners = self.corners(share, place[None])[0]
         return PieceSize(self.cell, share, error, float(drawn[which]), corners, tuple(doubts))
 

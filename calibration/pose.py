@@ -20,7 +20,7 @@ from calibration.errors import NotFound
 from calibration.grid_pose import Say, Sight
 from calibration.known_pose import corner_places_mm, from_corners, from_markers
 from calibration.picture_faults import is_dark, picture_faults
-from calibration.pose_quality import expected_errors, heights_of, in_words, with_board
+from calibration.pose_quality import expected_errors, heights_of, in_words, shown_up_to, with_board
 from calibration.realign import Remembered
 from calibration.rectify import lab_of
 from calibration.scene import CameraPlace, Scene
@@ -31,6 +31,8 @@ from rules.lattice import Board
 
 Method = Literal["markers", "grid", "frame", "corners"]
 _LINES_REACH = 0.5  # pitches; lines farther away from a pose by points are not the same board's
+_TOWER = 1.5  # times as high as the board is wide
+_HIGH_ENOUGH = 0.7  # of the highest tower: few games build higher
 _MOST_NAMED = 6  # cells
 _AGAIN = 0.05  # of the pitch: how far off places are that an old picture tells
 _EMPTY = "show the whole board, evenly lit and free of pieces"
@@ -190,7 +192,7 @@ class _Asked:
         if lines is None:
             found = self._told(rough, method, doubts)
             hidden = not self.occupied and hides_its_cells(rough.camera, sight, board)
-            return replace(found, hint=_NO_CELLS if hidden else "")
+            return replace(found, hint=_NO_CELLS if hidden else found.hint)
         apart = apart_mm(rough.camera, lines.solution.camera, board)
         if apart > _LINES_REACH * board.lattice.pitch_mm:
             doubt = f"the {method} and the board's own lines are {apart:.0f} mm apart"
@@ -242,7 +244,20 @@ class _Asked:
             board_mm=corner_places_mm(self.scene.board),
             doubts=doubts,
             frame_mm=frame_mm,
+            hint=_cut_off(solution.camera, self.scene.board),
         )
+
+
+def _cut_off(camera: Camera, board: Board) -> str:
+    """What to say where towers will leave the picture; on wide boards few stacks grow high."""
+    wide, deep, most = board.lattice.size_mm
+    high = shown_up_to(camera, board)
+    if most < _TOWER * max(wide, deep) or high >= _HIGH_ENOUGH * most:
+        return ""
+    return (
+        f"its picture shows what stands up to about {high:.0f} mm high, and towers may grow to "
+        f"{most:.0f} mm; move it farther away or tilt it upwards"
+    )
 
 
 def lens_for(size: tuple[int, int], measured: LensRecord | None) -> tuple[Lens, LensDoubt]:

@@ -19,6 +19,8 @@ _BESIDE = np.linspace(0.03, 0.10, 5)  # of the rectangle: clear of lines, bevels
 _LEAST = 2.5  # of lightness and colour
 _LIKE_ALL = 0.4  # of a side's usual difference
 _FIELD = 6.0  # of lightness and colour: what still belongs to one field
+_GLANCE_PX = 320  # at this width colours of the whole picture are compared
+_GLANCE_WEIGHTS = np.array([0.5, 1.0, 1.0])  # light differs over a table
 _LEAST_PIECES = 5
 _RAILS_APART = 12.0  # of lightness and colour: wood in one light
 _ACROSS = (0.12, 0.88)  # of a frame's width: there its top is of wood, too
@@ -46,6 +48,27 @@ def stands_out(lab: Plane, corners: Floats, lens: Lens) -> float:
             stray = np.linalg.norm(within[seen] - np.median(within[seen], axis=0), axis=1)
             shares.append(float((out & (stray < max(_FIELD, 0.5 * size))).mean()))
     return float(np.mean(shares)) if shares else 0.0
+
+
+def seen_nowhere_else(lab: Plane, corners: Floats, lens: Lens) -> float:
+    """How far a rectangle (corners: tangents) is of one colour that is nowhere beside it: 0 to 1.
+
+    A square of a checked cloth differs from those beside it, but there are many like it.
+    """
+    scale = min(1.0, _GLANCE_PX / lab.shape[1])
+    small = cv2.resize(lab, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    px = (lens.distort(corners) + 0.5) * scale - 0.5
+    if not np.isfinite(px).all():
+        return 0.0
+    outline = np.round(px.clip(-8 * _GLANCE_PX, 8 * _GLANCE_PX) * 16).astype(np.int32)
+    inside = cv2.fillConvexPoly(np.zeros(small.shape[:2], np.uint8), outline, 1, shift=4)
+    kernel = np.ones((3, 3), np.uint8)
+    within, beside = cv2.erode(inside, kernel) > 0, cv2.dilate(inside, kernel) == 0
+    if not within.any():
+        return 0.0
+    off = (small - np.median(small[within], axis=0)) * _GLANCE_WEIGHTS
+    like = np.linalg.norm(off, axis=2) < _FIELD
+    return float((like & within).sum() / (within.sum() + (like & beside).sum()))
 
 
 def rails_alike(

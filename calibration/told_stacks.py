@@ -48,6 +48,7 @@ _TOP_GONE, _TOP_PX = 0.5, 60  # of what the topmost piece alone shows
 _BETTER = 0.03  # by how much another arrangement must explain the picture better
 _MOST_NAMED = 8
 _FARTHEST = 2  # cells by which whole arrangements are shifted
+_MIRRORED = "mirrored, as front cameras of phones draw things unless that is switched off"
 _STEPS = {
     (1, 0): "to the right",
     (-1, 0): "to the left",
@@ -169,8 +170,8 @@ def _arrangements(board: Board, heights: Heights) -> Iterator[tuple[Heights, str
         left = {Cell(right - c.rank, c.file): n for c, n in heights.items()}
         yield left, "turned by a quarter"
         yield {Cell(c.rank, right - c.file): n for c, n in heights.items()}, "turned by a quarter"
-    yield {Cell(right - c.file, c.rank): n for c, n in heights.items()}, "mirrored"
-    yield {Cell(c.file, back - c.rank): n for c, n in heights.items()}, "mirrored"
+    yield {Cell(right - c.file, c.rank): n for c, n in heights.items()}, _MIRRORED
+    yield {Cell(c.file, back - c.rank): n for c, n in heights.items()}, _MIRRORED
 
 
 def _steps(dx: int, dy: int) -> list[str]:

@@ -73,10 +73,12 @@ def lens(
         rms_px=result.rms_px,
         verdict=result.verdict,
         date=_now(),
-        source=f"{len(result.used)} of {len(images)} pictures",
+        source=f"{len(result.used)} of {len(pictures)} pictures",
         focal_error=result.focal_error,
         views=len(result.used),
     )
+    for name in sorted({str(path) for path in images if images.count(path) > 1}):
+        sys.stderr.write(f"named more than once, counted once: {name}\n")
     for name, why in result.dropped.items():
         sys.stderr.write(f"left out {name}: {why}\n")
     calibration = store.read(folder)

@@ -27,15 +27,19 @@ def picture(
     base: Sequence[float] = LIGHT,
     line: Sequence[float] = DARK,
     edge: float | None = 20.0,
+    stacked: int = 1,
 ) -> Image:
-    """A ruled board, with a blue cube on its second file and rank unless `edge` is None."""
+    """A ruled board, with blue cubes on its second file and rank unless `edge` is None."""
     wide, deep = counts[0] * pitch, counts[1] * pitch
     wood = scenes.grain(scenes.plain(*base), 0.05)
     top = scenes.lines(wood, line, pitch, counts, 1.4)
     board = scenes.Box((-14, -14, -5), (wide + 14, deep + 14, 0), top, (0.2, 0.3, 0.4))
     boxes = [board]
     if edge is not None:
-        boxes.append(scenes.cube(1.5 * pitch + 0.5, 1.5 * pitch, 0, edge, (0.45, 0.15, 0.05), 3))
+        boxes += [
+            scenes.cube(1.5 * pitch + 0.5, 1.5 * pitch, k * edge, edge, (0.45, 0.15, 0.05), 3)
+            for k in range(stacked)
+        ]
     middle = np.array([wide / 2, deep / 2, 0.0])
     far = max(wide, deep) / 176
     eye = (middle + far * np.array(at)).tolist()
@@ -83,6 +87,18 @@ def test_a_piece_tells_the_pitch() -> None:
     assert str(piece.cell) == "b2"
     assert piece.share == pytest.approx(0.8, abs=0.032)
     assert not piece.doubts
+
+
+def test_a_stack_of_two_is_no_large_piece() -> None:
+    """Two cubes on each other may look like one that fills its cell: that is doubted."""
+    image = picture((8, 8), (150, -220, 260), stacked=2)
+    found = counted(image)
+    assert found is not None
+
+    piece = measure_piece(lab_of(image), found.camera, found.board)
+
+    assert piece is not None
+    assert [doubt for doubt in piece.doubts if "two on each other" in doubt]
 
 
 def test_an_empty_board_has_no_piece() -> None:

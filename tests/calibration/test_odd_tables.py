@@ -104,6 +104,28 @@ def test_a_felt_is_found_on_a_checked_cloth() -> None:
     assert true_errors(found.camera, camera, scene.board)["0"] < 3.5
 
 
+def gingham(x: Floats, y: Floats) -> Floats:
+    """Red, pink and white squares: each of them stands out, and there are a hundred like it."""
+    light = np.array([[0.08, 0.07, 0.32], [0.27, 0.31, 0.52], [0.52, 0.62, 0.75]])
+    return np.asarray(light[(np.floor(x / 38) % 2 + np.floor(y / 38) % 2).astype(int)])
+
+
+def test_a_felt_with_a_corner_out_of_the_picture_is_found_on_gingham() -> None:
+    """Three sides and parts of two tell where the fourth corner is; no square is taken for it."""
+    scene = scene_of("turris")
+    felt = slab(scene, grain(plain(0.06, 0.13, 0.06), 0.1), (0.03, 0.06, 0.03))
+    camera = look_at(SIZE, 797, (261, -98, 316), (30, 75, 40))
+    image = draw(camera, [felt], -5.0, Look(table=gingham))
+    assert camera.project(np.array([[113.0, -49.0, 0.0]]))[0, 1] > SIZE[1] + 20
+
+    found = find_pose(image, scene, replace(FRONT, clock=4), None)
+
+    assert not found.doubts
+    assert true_errors(found.camera, camera, scene.board)["0"] < 3.0
+    assert "towers may grow to 297 mm" in found.hint
+    assert "250" not in found.error_mm, "nothing so high is in the picture"
+
+
 def fill(picture: Plane, corners_px: Floats, colour: tuple[float, float, float]) -> None:
     """Paints a four-sided figure."""
     cv2.fillConvexPoly(picture, np.round(corners_px).astype(np.int32), colour)
