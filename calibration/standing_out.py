@@ -36,18 +36,28 @@ def stands_out(lab: Plane, corners: Floats, lens: Lens) -> float:
     1 where all of it does, 0 where inside and outside look alike.
     """
     inner, outer = (_beside(lab, corners, lens, way) for way in (1.0, -1.0))
-    shares = []
-    for within, around in zip(inner, outer, strict=True):  # side by side
+    sides = []
+    for within, around in zip(inner, outer, strict=True):
         seen = np.isfinite(within).all(axis=1) & np.isfinite(around).all(axis=1)
         if seen.sum() >= _LEAST_PIECES:
-            differs = within[seen] - around[seen]
-            usual = np.median(differs, axis=0)
-            size = float(np.linalg.norm(usual)) + 1e-9
-            out = differs @ usual / size > max(_LEAST, _LIKE_ALL * size)
-            # Squares of a checked cloth differ from those beside them, but change along a side.
-            stray = np.linalg.norm(within[seen] - np.median(within[seen], axis=0), axis=1)
-            shares.append(float((out & (stray < max(_FIELD, 0.5 * size))).mean()))
-    return float(np.mean(shares)) if shares else 0.0
+            sides.append((within[seen], around[seen]))
+    if not sides:
+        return 0.0
+    field = np.median([np.median(within, axis=0) for within, _ in sides], axis=0)
+    shares = []
+    for within, around in sides:
+        differs = within - around
+        usual = np.median(differs, axis=0)
+        size = float(np.linalg.norm(usual)) + 1e-9
+        out = differs @ usual / size > max(_LEAST, _LIKE_ALL * size)
+        # Squares of a checked cloth differ from those beside them, but change along a side.
+        own = np.median(within, axis=0)
+        most = max(_FIELD, 0.5 * size)
+        stray = np.linalg.norm(within - own, axis=1)
+        # The stripe of a cloth beside a felt differs from the next stripe, but is no felt.
+        other = float(np.linalg.norm((own - field) * _GLANCE_WEIGHTS)) > most
+        shares.append(0.0 if other else float((out & (stray < most)).mean()))
+    return float(np.mean(shares))
 
 
 def seen_nowhere_else(lab: Plane, corners: Floats, lens: Lens) -> float:

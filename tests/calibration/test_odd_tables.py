@@ -85,6 +85,20 @@ def test_a_drawn_square_does_not_stand_out() -> None:
     assert stands_out(drawn, corners, lens) == 0.0
 
 
+def test_a_field_with_a_stripe_of_the_cloth_stands_out_less_than_alone() -> None:
+    """A stripe differs from the next one all along, but not from the field alone."""
+    lens = Lens.simple((200, 200), 200.0)
+    alone = np.array([[50.0, 50], [149, 50], [149, 149], [50, 149]])
+    with_stripe = np.array([[50.0, 50], [162, 50], [162, 149], [50, 149]])
+    striped: Plane = np.zeros((200, 200, 3), np.float32)
+    for x in range(200):
+        striped[:, x] = (70.0, 25.0, 60.0) if ((x - 150) // 13) % 2 == 0 else (45.0, -30.0, 25.0)
+    striped[50:150, 50:150] = (30.0, 5.0, -20.0)
+
+    assert stands_out(striped, lens.undistort(alone), lens) == 1.0
+    assert stands_out(striped, lens.undistort(with_stripe), lens) <= 0.75
+
+
 def checked_cloth(x: Floats, y: Floats) -> Floats:
     """Blue and white squares whose blocks have the felt's size."""
     shade = (np.floor(x / 26) % 2 + np.floor(y / 26) % 2) / 2
