@@ -279,8 +279,10 @@ def _evidence(
     found = lines_across(look.strips, look.place, noise)
     if not found:
         return None
-    line = _chosen(found, look, edge, camera, innermost=innermost)
-    exact, shown = settle(look.strips, look.place, line, noise)
+    lines = _likeliest_first(found, look, edge, camera, innermost=innermost)
+    tried = [settle(look.strips, look.place, line, noise) for line in lines]
+    # The flank of a blurred edge may pass for a line of its own, but it has no peak.
+    exact, shown = next((t for t in tried if t[1].mean() >= _FOUND), tried[0])
     strips = look.strips
     px = strips.middle_px + exact[:, None] * strips.normal
     sizes = len(edge.moves)
@@ -292,10 +294,10 @@ def _evidence(
     return part, float(shown.mean())
 
 
-def _chosen(
+def _likeliest_first(
     found: list[Line], look: _Look, edge: EdgeLine, camera: Camera, *, innermost: bool
-) -> Line:
-    """Among parallel edges the one that is meant.
+) -> list[Line]:
+    """Among parallel edges first the one that is meant.
 
     The top edge of a board lies inside of the lower edge of its side face and of its shadow.
     Edges of a frame are many: there the one nearest to the expected place is meant.
@@ -305,8 +307,8 @@ def _chosen(
     strongest = max(f.strength for f in good)
     good = [f for f in good if f.strength >= _STRONG * strongest]
     if not innermost:
-        return min(good, key=lambda f: abs(f.first_px) + abs(f.last_px))
+        return sorted(good, key=lambda f: abs(f.first_px) + abs(f.last_px))
     middle = look.middle_mm.mean(axis=0)
     inside = camera.project(middle + edge.inward) - camera.project(middle)
     sign = 1.0 if float(inside @ look.strips.normal.mean(axis=0)) > 0 else -1.0
-    return max(good, key=lambda f: sign * (f.first_px + f.last_px))
+    return sorted(good, key=lambda f: -sign * (f.first_px + f.last_px))

@@ -19,6 +19,7 @@ from calibration.outline_fit import (
     frame_plan,
     outline_plan,
 )
+from calibration.quads import place_camera
 from calibration.segments import Segments, vanishing_points
 from calibration.solve import SizePrior, solve
 from calibration.standing_out import of_one_wood, rails_alike, seen_nowhere_else, stands_out
@@ -35,6 +36,7 @@ _BOTTOM_MM = 4.0  # how thick the bottom of a frame may be, and how far off the 
 _TAKEN_FOR_ONE_PX = 10.0  # apart, two edges may be
 _FLOATS_MM = 2.0  # what a fit may be off by chance
 _ROUND_MM, _PLAY_MM = 0.4, 0.5  # how rounded a frame's edges are, how loosely pieces lie in it
+_LEAST_HIDDEN_MM, _MOST_HIDDEN = 2.0, 0.4  # what walls hide of the floor; of its shorter side
 CUT_MM = 1.1  # how exactly margins are usually kept: felt is cut by scissors, and stretches
 
 
@@ -154,6 +156,12 @@ def fit_frames(
                 score = glance.score(camera, height, width)
                 yield Start(camera, (height, width), score)
 
+    def floors(one: Found, height: float) -> Iterator[Start]:
+        camera = camera_of_floor(one, height, sight, board)
+        if camera is not None:
+            for width in widths:
+                yield Start(camera, (height, width), glance.score(camera, height, width))
+
     by_rectangle: list[list[Start]] = []
     shape = Shape((wide, deep), sight.lens, sight.lens_known)
     points = vanishing_points(segments, 2 / sight.lens.focal_px)
@@ -162,6 +170,7 @@ def fit_frames(
     for one in found:
         by_rectangle.append([s for h in heights for s in ways(one, 0.0, h, widths)])
         by_rectangle[-1] += [s for h in heights for w in widths for s in ways(one, w, h, [w])]
+        by_rectangle[-1] += [s for h in heights for s in floors(one, h)]
     for starts in by_rectangle:
         starts.sort(key=_by_score)
     errors = (
@@ -173,6 +182,29 @@ def fit_frames(
     starts = _apart(best_and_each_in_turn(by_rectangle), board)
     tried = [_fit_frame(start, sight, board, errors) for start in starts]
     return sorted((fit for fit in tried if fit is not None), key=_by_standing)
+
+
+def camera_of_floor(one: Found, height: float, sight: Sight, board: Board) -> Camera | None:
+    """The camera to which a rectangle is what it sees of the floor between walls of a height.
+
+    Walls on its own side hide a part of the floor: there the rectangle ends at their upper edge.
+    """
+    corners = board_corners(board)
+    camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
+    if camera is None or camera.position_mm[2] <= height:
+        return None
+    (x, y, z), (wide, deep, _) = camera.position_mm, board.lattice.size_mm
+    beyond = np.array([-x, -y, x - wide, y - deep])  # left, front, right, back
+    hidden = np.maximum(beyond, 0.0) * height / (z - height)
+    if hidden.max() < _LEAST_HIDDEN_MM or hidden.max() > _MOST_HIDDEN * min(wide, deep):
+        return None
+    left, front, right, back = (-hidden).tolist()
+    places = sight.lens.undistort(camera.project(corners))
+    order = np.linalg.norm(one.corners - places[:, None], axis=2).argmin(axis=1)
+    if len(set(order.tolist())) < len(order):
+        return None
+    seen = board_corners(board, (left, front, right, back))
+    return place_camera(one.corners[order], seen, sight.lens, sight.doubt, one.factor)
 
 
 def _fit_frame(
