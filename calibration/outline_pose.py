@@ -190,21 +190,24 @@ def camera_of_floor(one: Found, height: float, sight: Sight, board: Board) -> Ca
     Walls on its own side hide a part of the floor: there the rectangle ends at their upper edge.
     """
     corners = board_corners(board)
+    wide, deep, _ = board.lattice.size_mm
     camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
-    if camera is None or camera.position_mm[2] <= height:
-        return None
-    (x, y, z), (wide, deep, _) = camera.position_mm, board.lattice.size_mm
-    beyond = np.array([-x, -y, x - wide, y - deep])  # left, front, right, back
-    hidden = np.maximum(beyond, 0.0) * height / (z - height)
-    if hidden.max() < _LEAST_HIDDEN_MM or hidden.max() > _MOST_HIDDEN * min(wide, deep):
-        return None
-    left, front, right, back = (-hidden).tolist()
-    places = sight.lens.undistort(camera.project(corners))
-    order = np.linalg.norm(one.corners - places[:, None], axis=2).argmin(axis=1)
-    if len(set(order.tolist())) < len(order):
-        return None
-    seen = board_corners(board, (left, front, right, back))
-    return place_camera(one.corners[order], seen, sight.lens, sight.doubt, one.factor)
+    for _ in range(2):  # what is hidden follows from where the camera stands
+        if camera is None or camera.position_mm[2] <= height:
+            return None
+        x, y, z = camera.position_mm
+        beyond = np.array([-x, -y, x - wide, y - deep])  # left, front, right, back
+        hidden = np.maximum(beyond, 0.0) * height / (z - height)
+        if not _LEAST_HIDDEN_MM < hidden.max() < _MOST_HIDDEN * min(wide, deep):
+            return None
+        left, front, right, back = (-hidden).tolist()
+        seen = board_corners(board, (left, front, right, back))
+        places = sight.lens.undistort(camera.project(seen))
+        order = np.linalg.norm(one.corners - places[:, None], axis=2).argmin(axis=1)
+        if len(set(order.tolist())) < len(order):
+            return None
+        camera = place_camera(one.corners[order], seen, sight.lens, sight.doubt, one.factor)
+    return camera
 
 
 def _fit_frame(

@@ -9,15 +9,18 @@ import pytest
 from calibration.camera import Camera, Lens
 from calibration.cv import Image, rotation_of
 from calibration.frame_glance import FrameGlance
+from calibration.grid_pose import Sight, board_corners, camera_for, centre_of
+from calibration.lattice_search import Found
 from calibration.outline_fit import frame_plan
-from calibration.outline_pose import Start, best_and_each_in_turn, is_of_wood
+from calibration.outline_pose import Start, best_and_each_in_turn, camera_of_floor, is_of_wood
 from calibration.pose import find_pose
 from calibration.rectify import lab_of
+from calibration.solve import LensDoubt
 from calibration.standing_out import of_one_wood
 from calibration.store import LensRecord
 from rules.registry import find_game
 from service.bench.calibrate import true_errors, virtual_case
-from tests.calibration.scenes import Box, Look, draw, plain
+from tests.calibration.scenes import Box, Look, draw, look_at, plain
 
 SIZE_MM = (150.0, 150.0)
 HEIGHT, WIDTH = 15.0, 12.0
@@ -44,6 +47,36 @@ def test_a_glance_tells_a_frame_from_others_beside_it() -> None:
 
     assert right > 1.3 * glance.score(shifted, HEIGHT, WIDTH)
     assert right > 1.3 * glance.score(camera, HEIGHT, 2 * WIDTH)
+
+
+def test_walls_hide_the_floor_behind_them_from_a_low_camera() -> None:
+    """What is seen of the floor is smaller than the floor; taken for all of it, it misleads."""
+    board = find_game("ksar").board
+    wide, deep, _ = board.lattice.size_mm
+    true = look_at((960, 540), 704, (wide + 60, -70, 135), (wide / 2, deep / 2, 0))
+    sight = Sight(np.zeros((540, 960, 3), np.float32), true.lens, LensDoubt.measured(0.001), 4.5)
+    ends = {
+        "front": [[0.0, 0, HEIGHT], [wide, 0, HEIGHT]],
+        "right": [[wide, 0, HEIGHT], [wide, deep, HEIGHT]],
+        "back": [[wide, deep, 0.0], [0, deep, 0]],
+        "left": [[0.0, deep, 0], [0, 0, 0]],
+    }
+    lines = []
+    for name in ("left", "front", "right", "back"):
+        tangents = true.lens.undistort(true.project(np.array(ends[name])))
+        lines.append(np.cross(*np.column_stack([tangents, np.ones(2)])))
+    met = np.array([np.cross(lines[k], lines[(k + 1) % 4]) for k in range(4)])
+    floor = Found(met[:, :2] / met[:, 2:], 1.0, 1.0)
+    corners = board_corners(board)
+
+    taken_for_all = camera_for(floor.corners, corners, sight, centre_of(board), 1.0)
+    found = camera_of_floor(floor, HEIGHT, sight, board)
+
+    assert taken_for_all is not None
+    assert found is not None
+    px = true.project(corners)
+    assert np.abs(taken_for_all.project(corners) - px).max() > 20
+    assert np.abs(found.project(corners) - px).max() < 4
 
 
 @pytest.mark.slow
