@@ -10,7 +10,7 @@ import numpy as np
 from calibration.camera import Camera, Floats
 from calibration.cell_fit import LIKE, CellFit, inside, likeness_of, sides_in
 from calibration.cell_sides import common_look
-from calibration.contour_search import contour_rectangles
+from calibration.contour_search import contour_rectangles, signed_area
 from calibration.grid_pose import (
     Say,
     Sight,
@@ -401,7 +401,7 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
         as_good = (
             rival.worth > _RIVAL * best.worth
             if _narrow(board)
-            else rival.standing > _RIVAL * best.standing
+            else _standing_beside(rival, best, board) > _RIVAL * best.standing
         )
         if as_good and apart > _RIVAL_MM and not lacks:
             doubts.append(_RIVAL_FRAME if _has_frame(board) else _RIVAL_OUTLINE)
@@ -409,6 +409,17 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
             break
     frame = (float(best.sizes[0]), float(best.sizes[1])) if _has_frame(board) else None
     return BoardPose(best.solution, "frame", tuple(doubts), frame, astray)
+
+
+def _standing_beside(rival: OutlineFit, best: OutlineFit, board: Board) -> float:
+    """How well a rival stands: squares of a cloth are many, and smaller than what lies on it."""
+    corners = board_corners(board, board.margin_mm)
+    larger = _area_px(rival.solution.camera, corners) > _area_px(best.solution.camera, corners)
+    return rival.standing_anywhere if larger else rival.standing
+
+
+def _area_px(camera: Camera, corners: Floats) -> float:
+    return abs(signed_area(camera.project(corners)))
 
 
 def _doubts(

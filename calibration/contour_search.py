@@ -21,6 +21,7 @@ _FILLED = 0.88  # of the four-sided figure that the outline fills
 _BENT = 0.22  # misfit to a rectangle that bent paper may have
 _MOST = 6
 _OFTEN = 4  # ways of looking that show a figure; more prove no more
+_CLOSE, _FINE = 0.97, 0.035  # how well sides must fit that go on beyond the picture
 _AT_RIM_PX, _FARTHEST = 2.5, 1.0  # of the picture: how far from its middle corners may lie
 _SMALL_PX, _LEVELS, _LEAST_CONTRAST = 640, 12, 3.0
 
@@ -57,25 +58,26 @@ def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
 
 def _figures(lab: Plane, least: float) -> Iterator[Floats]:
     """The corners (4, 2) of everything four-sided that is darker or of another colour."""
-    for mask, scale in _masks(lab):
+    for mask, scale, at_rim in _masks(lab):
         for contour in cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)[0]:
-            _, _, wide, deep = cv2.boundingRect(contour)
-            if wide * deep * scale**2 >= least:
+            x, y, wide, deep = cv2.boundingRect(contour)
+            cut = min(x, y) == 0 or x + wide == mask.shape[1] or y + deep == mask.shape[0]
+            if wide * deep * scale**2 >= least and (cut or not at_rim):
                 rim = (mask.shape[1] - 1.0, mask.shape[0] - 1.0)
                 corners = four_corners(cv.points(contour), least / scale**2, rim)
                 if corners is not None:
                     yield (corners + 0.5) * scale - 0.5
 
 
-def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float]]:
-    """Black and white pictures, and by how much they are smaller."""
+def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float, bool]]:
+    """Black and white pictures, by how much they are smaller, and whether only their rim counts."""
     grey = np.clip(lab[..., 0] * 2.55, 0, 255).astype(np.uint8)
     for part in _BLOCKS:
         block = max(3, int(part * grey.shape[1])) | 1
         for invert, bias in ((cv2.THRESH_BINARY_INV, 6), (cv2.THRESH_BINARY, -6)):
             flat = cv2.adaptiveThreshold(grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, invert, block, bias)
-            yield np.asarray(flat, np.uint8), 1.0
-            yield np.asarray(cv2.dilate(flat, np.ones((3, 3), np.uint8)), np.uint8), 1.0
+            yield np.asarray(flat, np.uint8), 1.0, False
+            yield np.asarray(cv2.dilate(flat, np.ones((3, 3), np.uint8)), np.uint8), 1.0, False
     # A felt or a sheet is one field of another lightness or colour, whatever its grain.
     scale = max(1.0, lab.shape[1] / _SMALL_PX)
     small = cv2.resize(lab, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA)
@@ -86,11 +88,9 @@ def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float]]:
         if high - low > _LEAST_CONTRAST:
             for level in np.linspace(low, high, _LEVELS + 2)[1:-1]:
                 above = np.asarray((plane > level) * 255, np.uint8)
-                yield above, scale
-                yield (
-                    np.asarray(255 - above, np.uint8),
-                    scale,
-                )  # what the rim cuts off is no hole in it
+                yield above, scale, False
+                # What the rim cuts off is no hole in it.
+                yield np.asarray(255 - above, np.uint8), scale, True
 
 
 def signed_area(corners: Floats) -> float:
@@ -129,7 +129,8 @@ def four_corners(
         few = cv.points(cv2.approxPolyDP(cv.as_cv_points(hull, 2), part * around, True))
         if len(few) == 4 and min(_area(few), full) > _FILLED * max(_area(few), full):
             return few
-        if rim is not None and len(few) > 4:
+        close = min(_area(few), full) > _CLOSE * max(_area(few), full)
+        if rim is not None and len(few) > 4 and part <= _FINE and close:
             whole = _beyond(few, rim)
             if whole is not None:
                 return whole
@@ -142,7 +143,7 @@ def _beyond(figure: Floats, rim: tuple[float, float]) -> Floats | None:
     """A figure whose corners the picture's rim cuts off, with these corners; None if not four."""
     along = [_on_rim(a, b, rim) for a, b in zip(figure, np.roll(figure, -1, axis=0), strict=True)]
     sides = [k for k, cut in enumerate(along) if not cut]
-    if len(sides) != 4 or len(figure) == 4:
+    if len(sides) != 4:
         return None
     before = [figure[k] for k in sides]
     after = [figure[(k + 1) % len(figure)] for k in sides]

@@ -24,6 +24,7 @@ _FOUND = 0.5  # a line counts as found when so many of its pieces show it
 _BESIDE = 0.2  # merit that a pixel off costs
 _NOT_THERE, _LACKING = 0.25, 0.1  # of an edge that is seen; merit that each other one costs
 DRAWN_WORTH = 0.3  # of a rectangle that is only drawn, against one that stands out
+_FLANK_PX = 3.5  # of an edge: so far its flank reaches
 _COMMON = 0.3  # of what stands out, where its colour is seen everywhere
 _LEAST_EDGES, _LEAST_MORE = 4, 2  # that tell a place, by themselves and besides other evidence
 _STRONG = 0.35  # of the strongest line: weaker ones are grain or folds
@@ -82,8 +83,17 @@ class OutlineFit:
     @property
     def standing(self) -> float:
         """The worth, less for what may be lines without a thing, and for each edge not there."""
+        return self._seen * self.likely
+
+    @property
+    def standing_anywhere(self) -> float:
+        """The same, whether or not its colour is seen elsewhere: a felt may be like its table."""
+        return self._seen * (DRAWN_WORTH + self.stands_out)
+
+    @property
+    def _seen(self) -> float:
         lacking = sum(share < _NOT_THERE for share in self.support.values())
-        return (self.worth - _LACKING * lacking) * self.likely
+        return self.worth - _LACKING * lacking
 
     def evidence_with_slack(self) -> Evidence:
         """The evidence of many edges, each of which may lie a little farther in: rounded, worn.
@@ -280,8 +290,9 @@ def _evidence(
     if not found:
         return None
     lines = _likeliest_first(found, look, edge, camera, innermost=innermost)
-    tried = [settle(look.strips, look.place, line, noise) for line in lines]
     # The flank of a blurred edge may pass for a line of its own, but it has no peak.
+    same = [line for line in lines if _beside_px(line, lines[0]) < _FLANK_PX]
+    tried = [settle(look.strips, look.place, line, noise) for line in same]
     exact, shown = next((t for t in tried if t[1].mean() >= _FOUND), tried[0])
     strips = look.strips
     px = strips.middle_px + exact[:, None] * strips.normal
@@ -292,6 +303,10 @@ def _evidence(
         look.middle_mm[shown], px[shown], strips.normal[shown], error[shown], moves[shown].copy()
     )
     return part, float(shown.mean())
+
+
+def _beside_px(one: Line, other: Line) -> float:
+    return max(abs(one.first_px - other.first_px), abs(one.last_px - other.last_px))
 
 
 def _likeliest_first(

@@ -271,7 +271,7 @@ class _Search:
                 doubts.append(f"it could also be {other.size:.2f} of a cell wide")
                 break
         width, stacked = replace(self, pieces=2).best_size()
-        if stacked > drawn[which]:
+        if stacked > _DRAWN_WITHIN * drawn[which]:
             doubts.append(f"it could also be two on each other, {width:.2f} of a cell wide")
         corners = self.corners(share, place[None])[0]
         return PieceSize(self.cell, share, error, float(drawn[which]), corners, tuple(doubts))

@@ -20,7 +20,14 @@ from calibration.errors import NotFound
 from calibration.grid_pose import Say, Sight
 from calibration.known_pose import corner_places_mm, from_corners, from_markers
 from calibration.picture_faults import is_dark, picture_faults
-from calibration.pose_quality import expected_errors, heights_of, in_words, shown_up_to, with_board
+from calibration.pose_quality import (
+    HEIGHTS_MM,
+    expected_errors,
+    heights_of,
+    in_words,
+    shown_up_to,
+    with_board,
+)
 from calibration.realign import Remembered
 from calibration.rectify import lab_of
 from calibration.scene import CameraPlace, Scene
@@ -199,8 +206,7 @@ class _Asked:
             return self._told(rough, method, (*doubts, doubt))
         # In hollows shadows look like walls: cards beside the board may tell more.
         before, after = (
-            sum(expected_errors(one, board, heights_of(board)).values())
-            for one in (rough, lines.solution)
+            sum(expected_errors(one, board, HEIGHTS_MM).values()) for one in (rough, lines.solution)
         )
         best = rough if before < after and not doubts else lines.solution
         return self._told(best, method, lines.doubts, lying=lines.lying)

@@ -43,21 +43,32 @@ def stands_out(lab: Plane, corners: Floats, lens: Lens) -> float:
             sides.append((within[seen], around[seen]))
     if not sides:
         return 0.0
-    field = np.median([np.median(within, axis=0) for within, _ in sides], axis=0)
+    shades = np.array([np.median(within, axis=0) for within, _ in sides]) * _GLANCE_WEIGHTS
     shares = []
-    for within, around in sides:
+    for own, (within, around) in zip(shades, sides, strict=True):
         differs = within - around
         usual = np.median(differs, axis=0)
         size = float(np.linalg.norm(usual)) + 1e-9
         out = differs @ usual / size > max(_LEAST, _LIKE_ALL * size)
         # Squares of a checked cloth differ from those beside them, but change along a side.
-        own = np.median(within, axis=0)
         most = max(_FIELD, 0.5 * size)
-        stray = np.linalg.norm(within - own, axis=1)
-        # The stripe of a cloth beside a felt differs from the next stripe, but is no felt.
-        other = float(np.linalg.norm((own - field) * _GLANCE_WEIGHTS)) > most
-        shares.append(0.0 if other else float((out & (stray < most)).mean()))
+        stray = np.linalg.norm(within - np.median(within, axis=0), axis=1)
+        alien = _unlike_all_others(own, shades, most)
+        shares.append(0.0 if alien else float((out & (stray < most)).mean()))
     return float(np.mean(shares))
+
+
+def _unlike_all_others(own: Floats, shades: Floats, most: float) -> bool:
+    """Whether a side is unlike all others, which are alike: a stripe of the cloth beside a felt.
+
+    Where a shadow lies over half a board, two sides are like each other, and two others.
+    """
+    apart = np.linalg.norm(shades[:, None] - shades[None], axis=2)
+    here = int(np.linalg.norm(shades - own, axis=1).argmin())
+    others = np.delete(np.arange(len(shades)), here)
+    if len(others) < 2 or (apart[here, others] <= most).any():
+        return False
+    return bool((apart[np.ix_(others, others)] <= most).all())
 
 
 def seen_nowhere_else(lab: Plane, corners: Floats, lens: Lens) -> float:

@@ -67,10 +67,25 @@ def _helpers(calibration: Calibration, sound: Mapping[str, StackView]) -> dict[s
 def _leaning_on(refined: Refined, helpers: Sequence[CameraRecord]) -> Refined:
     """What a camera knows by others is off by what these are off, too."""
     errors = {
-        height: float(np.hypot(mm, max((h.error_mm.get(height, 0.0) for h in helpers), default=0)))
+        height: float(np.hypot(mm, max((_error_at(height, h) for h in helpers), default=0)))
         for height, mm in refined.error_mm.items()
     }
     return replace(refined, error_mm=errors)
+
+
+def _error_at(height: str, record: CameraRecord) -> float:
+    """A camera's error at a height, also at one that its picture does not show."""
+    told = record.error_mm.get(height)
+    if told is not None:
+        return told
+    return max(
+        (
+            mm * max(1.0, float(height) / max(float(h), 1.0))
+            for h, mm in record.error_mm.items()
+            if float(h) > 0
+        ),
+        default=0.0,
+    )
 
 
 def _taken(

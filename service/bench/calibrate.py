@@ -19,7 +19,7 @@ from calibration.errors import CalibrationError, NotFound
 from calibration.lens import calibrate_lens
 from calibration.lens_board import DEFAULT_BOARD, LensBoard
 from calibration.pose import find_pose
-from calibration.pose_quality import heights_of
+from calibration.pose_quality import HEIGHTS_MM, heights_of
 from calibration.quads import clock_of
 from calibration.scene import CameraPlace, Marker, Scene
 from calibration.store import Calibration, LensRecord
@@ -132,7 +132,8 @@ SUMS_HEAD = (
 
 
 def _beyond_told(row: PoseRow) -> bool:
-    return any(mm > row.told_mm.get(height, 0.0) for height, mm in row.off_mm.items())
+    both = row.off_mm.keys() & row.told_mm.keys()
+    return any(row.off_mm[height] > row.told_mm[height] for height in both)
 
 
 def true_errors(found: Camera, true: Camera, board: Board) -> dict[str, float]:
@@ -144,7 +145,9 @@ def true_errors(found: Camera, true: Camera, board: Board) -> dict[str, float]:
         places = np.array([[x * wide, y * deep, height] for x in steps for y in steps])
         px = true.project(places)
         inside = ((px >= 0) & (px < np.array(true.size))).all(axis=1)
-        if inside.sum() >= 4:  # what is out of the picture is not read
+        if height > HEIGHTS_MM[-1] and not inside.any():
+            continue
+        if inside.sum() >= 4 or height > HEIGHTS_MM[-1]:  # what is out of the picture is not read
             places, px = places[inside], px[inside]
         off = np.linalg.norm((found.back_project(px, height) - places)[:, :2], axis=1)
         errors[f"{height:g}"] = float(off.max()) if np.isfinite(off).all() else float("inf")

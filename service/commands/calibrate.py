@@ -64,7 +64,8 @@ def lens(
 ) -> None:
     """Measure a camera's lens from pictures of the lens board."""
     place = _camera(folder, camera)
-    pictures = {str(path): upright(read_image(path), place.rotate) for path in images}
+    own = {path.resolve(): path for path in images}  # however they are spelled
+    pictures = {str(path): upright(read_image(path), place.rotate) for path in own.values()}
     printed = LensBoard.parse(board)
     result = calibrate_lens(pictures, printed)
     record = LensRecord(
@@ -77,8 +78,9 @@ def lens(
         focal_error=result.focal_error,
         views=len(result.used),
     )
-    for name in sorted({str(path) for path in images if images.count(path) > 1}):
-        sys.stderr.write(f"named more than once, counted once: {name}\n")
+    if len(own) < len(images):
+        many = len(images) - len(own)
+        sys.stderr.write(f"{many} of the pictures are named more than once; each counts once\n")
     for name, why in result.dropped.items():
         sys.stderr.write(f"left out {name}: {why}\n")
     calibration = store.read(folder)

@@ -99,6 +99,18 @@ def test_a_field_with_a_stripe_of_the_cloth_stands_out_less_than_alone() -> None
     assert stands_out(striped, lens.undistort(with_stripe), lens) <= 0.75
 
 
+def test_a_board_half_in_shadow_stands_out() -> None:
+    """Two of its sides are lit and two are not: none of them is a stripe of the cloth."""
+    lens = Lens.simple((200, 200), 200.0)
+    corners = lens.undistort(np.array([[50.0, 50], [149, 50], [149, 149], [50, 149]]))
+    shaded: Plane = np.full((200, 200, 3), (70.0, 5.0, 15.0), np.float32)
+    shaded[50:150, 50:150] = (60.0, 5.0, 10.0)
+    y, x = np.mgrid[:200, :200]
+    shaded[x + y > 199, 0] -= 35.0
+
+    assert stands_out(shaded, corners, lens) > 0.9
+
+
 def checked_cloth(x: Floats, y: Floats) -> Floats:
     """Blue and white squares whose blocks have the felt's size."""
     shade = (np.floor(x / 26) % 2 + np.floor(y / 26) % 2) / 2
