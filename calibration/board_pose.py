@@ -288,8 +288,7 @@ def _plausible(camera: Camera, sight: Sight, board: Board) -> bool:
     if not np.isfinite(corners).all() or camera.position_mm[2] <= 0:
         return False
     width, height = camera.size
-    x, y = np.clip(corners[:, 0], 0, width), np.clip(corners[:, 1], 0, height)
-    area = abs(float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))) / 2
+    area = abs(signed_area(np.clip(corners, 0, np.array([width, height]))))
     near = abs(float(np.log(camera.lens.focal_px / sight.lens.focal_px))) < _FOCAL_REACH
     cells = board.lattice.columns * board.lattice.ranks
     return near and area > max(_LEAST_AREA * width * height, cells * _LEAST_CELL * width**2)

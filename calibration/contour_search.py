@@ -22,7 +22,8 @@ _BENT = 0.22  # misfit to a rectangle that bent paper may have
 _MOST = 6
 _OFTEN = 4  # ways of looking that show a figure; more prove no more
 _CLOSE, _FINE = 0.97, 0.035  # how well sides must fit that go on beyond the picture
-_AT_RIM_PX, _FARTHEST = 2.5, 1.0  # of the picture: how far from its middle corners may lie
+_AT_RIM_PX = 2.5  # a side that runs so near to the picture's rim is none
+_FARTHEST = 1.0  # of the picture's longer side: how far from its middle corners may lie
 _SMALL_PX, _LEVELS, _LEAST_CONTRAST = 640, 12, 3.0
 
 
