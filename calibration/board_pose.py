@@ -23,6 +23,7 @@ from calibration.grid_pose import (
     settled_cells,
 )
 from calibration.lattice_search import Found, Shape
+from calibration.look_pose import by_looks, noted
 from calibration.outline_fit import OutlineFit
 from calibration.outline_pose import (
     by_standing_out,
@@ -105,7 +106,8 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
         by_frame, frames = _by_frame(segments, sight, board, say)
         if by_frame is not None:
             return Looked(by_frame, ())
-    candidates = lattice_candidates(segments, sight, board)
+    places: list[Found] = []
+    candidates = noted(lattice_candidates(segments, sight, board), places)
     fits = _sound(fit_lattices(candidates, sight, board, say), sight, board)
     # A single row of cells alone does not tell how far one looks down on it; its sheet does.
     plain = not _marked(board)  # whose cells, if any are drawn, say less than its outline
@@ -121,22 +123,84 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     if around:
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
         fits.sort(key=lambda f: -f.merit)
-    merit, seen = (_SURE_MERIT, _SURE_SEEN) if plain else (_LEAST_MERIT, _LEAST_SEEN)
-    if fits and fits[0].merit > merit and fits[0].seen > seen:
-        return Looked(_by_cells(fits[0], fits[1:], sight, board), tuple(tried))
+    found = _by_seen_cells(fits, places, around, sight, board, say)
+    if found is not None:
+        return Looked(found, tuple(tried))
     tried.append(_tried_cells(fits, board))
     edges = frames or _sound_edges(fit_outlines(around, sight, board), sight, board)
+    found, why = _by_last_edges(edges, fits, sight, board)
+    return Looked(found, tuple(tried) if found is not None else (*tried, why))
+
+
+def _by_seen_cells(
+    fits: Sequence[CellFit],
+    places: Sequence[Found],
+    around: Sequence[Found],
+    sight: Sight,
+    board: Board,
+    say: Say,
+) -> BoardPose | None:
+    """The pose by cells whose borders are seen well enough, or that all show the same."""
+    if _marked(board) and not (fits and _sure(fits[0])):
+        say("what all cells show alike")
+        alike = _by_looks(fits, places, around, sight, board)
+        if alike is not None:
+            return alike
+    plain = not _marked(board)
+    merit, seen = (_SURE_MERIT, _SURE_SEEN) if plain else (_LEAST_MERIT, _LEAST_SEEN)
+    if fits and fits[0].merit > merit and fits[0].seen > seen:
+        return _by_cells(fits[0], fits[1:], sight, board)
+    return None
+
+
+def _by_last_edges(
+    edges: Sequence[OutlineFit], fits: Sequence[CellFit], sight: Sight, board: Board
+) -> tuple[BoardPose | None, str]:
+    """The pose by edges where cells tell none; or what was tried in vain."""
     what = "frame" if _has_frame(board) else "outline"
-    if edges and edges[0].merit > _LEAST_EDGES:
-        found = _by_edges(edges, sight, board)
-        unsure = _marked(board) or (_narrow(board) and found.astray)
-        if unsure and not _agreeing(edges[0], fits, board):
-            # Books and table tops are rectangles too.
-            tried.append(f"{what}: a rectangle of the board's shape, but no cells in it")
-            return Looked(None, tuple(tried))
-        return Looked(found, tuple(tried))
-    tried.append(_tried_edges(edges, what))
-    return Looked(None, tuple(tried))
+    if not edges or edges[0].merit <= _LEAST_EDGES:
+        return None, _tried_edges(edges, what)
+    found = _by_edges(edges, sight, board)
+    unsure = _marked(board) or (_narrow(board) and found.astray)
+    if unsure and not _agreeing(edges[0], fits, board):
+        # Books and table tops are rectangles too.
+        return None, f"{what}: a rectangle of the board's shape, but no cells in it"
+    return found, ""
+
+
+def _sure(fit: CellFit) -> bool:
+    return fit.merit > _SURE_MERIT and fit.seen > _SURE_SEEN
+
+
+def _by_looks(
+    fits: Sequence[CellFit],
+    places: Sequence[Found],
+    around: Sequence[Found],
+    sight: Sight,
+    board: Board,
+) -> BoardPose | None:
+    """The pose where all cells show the same, though their borders are not all seen."""
+    cells, outline = board_corners(board), board_corners(board, board.margin_mm)
+    starts = [(places, cells), (around, outline)]
+    look = by_looks(starts, [fit.solution.camera for fit in fits], sight, board)
+    if look is None or not _plausible(look.solution.camera, sight, board):
+        return None
+    solution = look.solution
+    told = expected_errors(solution, board, HEIGHTS_MM)["0"]
+    for fit in fits:
+        near = apart_mm(fit.solution.camera, solution.camera, board) < told
+        if near and fit.seen > _LEAST_SEEN and fit.merit > _LEAST_MERIT:
+            # Its borders tell more exactly where they are, and the cells that it is they.
+            solution = fit.solution
+            break
+    unlike = without_painted(look.unlike, solution.camera, sight.lab, board.lattice)
+    return BoardPose(
+        solution,
+        "grid",
+        tuple(_doubts(solution, sight, board)),
+        astray=_wrong_hour(solution, sight, board),
+        lying=unlike if len(unlike) >= _LYING else (),
+    )
 
 
 def doubts_of_place(solution: Solution, sight: Sight, board: Board) -> tuple[str, ...]:

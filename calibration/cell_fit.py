@@ -154,7 +154,7 @@ def cell_evidence(
     return Evidence(at[good], px[good], normals[good], error[good], shape[good])
 
 
-def _depth_prior(board: Board) -> tuple[float, float] | None:
+def depth_prior(board: Board) -> tuple[float, float] | None:
     """How deep hollows are thought to be, and how surely; None for boards without any."""
     if board.recess_mm is None:
         return None
@@ -205,7 +205,7 @@ def fit_cells(
     result: CellFit | None = None
     pitch = board.lattice.pitch_mm
     trusted = trusted or camera
-    prior = _depth_prior(board)
+    prior = depth_prior(board)
     depth = prior[0] if prior is not None else None
     for number, reach in enumerate(rounds):
         sides = sides_in(camera, lab, board, depth or 0.0, coarse=coarse)

@@ -15,6 +15,7 @@ _SHORTEST_PX = 10.0
 _MOST_SEGMENTS = 1500
 _MOST_LINES = 40
 _COLOUR_GAIN = 4.0  # colour differences are smaller than those of lightness
+_DIM, _MOST_RAISED = 60.0, 2.5  # lightness of a dim picture's lightest parts; and by how much more
 _LEAST_COLOUR = 6.0  # a picture whose colours differ less has no colour
 _APART_DEG = 1.2  # how far off a line may point to still run to a vanishing point
 
@@ -47,7 +48,7 @@ def lines_through(a: Floats, b: Floats) -> Floats:
 
 def find_segments(lab: Plane, lens: Lens) -> Segments:
     """The straight edges of a picture, in lightness and in colour, the longest ones first."""
-    light = np.asarray(lab[..., 0] * 2.55)
+    light = np.asarray(lab[..., 0] * 2.55 * _raised(lab))
     found = [_detect(light), 2 * _detect(cv2.resize(light, None, fx=0.5, fy=0.5)) + 0.5]
     for channel in (1, 2):
         plane = lab[..., channel]
@@ -67,6 +68,12 @@ def find_segments(lab: Plane, lens: Lens) -> Segments:
     # Grain makes many long lines, but faint ones.
     loud = np.clip(change / (np.median(change) + 1e-9), 0.3, 4.0)
     return Segments(px, ends, length, length * loud)
+
+
+def _raised(lab: Plane) -> float:
+    """By how much a dim picture must be made lighter: the detector asks for so many grey levels."""
+    lightest = float(np.percentile(lab[::8, ::8, 0], 99))
+    return min(_MOST_RAISED, 100 / max(lightest, 1.0)) if lightest < _DIM else 1.0
 
 
 def _change(lab: Plane, px: Floats) -> Floats:
@@ -138,9 +145,15 @@ def vanishing_points(segments: Segments, apart: float, most: int = 14) -> Floats
     each = np.exp(-0.5 * (_miss_deg(points, long) / (_APART_DEG / 2)) ** 2)
     weight = long.weight.copy()
     chosen: list[Floats] = []
+    tried: set[int] = set()
     for _ in range(4 * most):
-        point = _settled(points[int((each @ weight).argmax())], long)
+        first = int((each @ weight).argmax())
+        point = _settled(points[first], long)
         supporters = running_to(point, long, _APART_DEG)
+        if first in tried:
+            # It settles on a point that other lines support: its own would speak for it for ever.
+            supporters |= running_to(points[first], long, _APART_DEG)
+        tried.add(first)
         # Lines that already have their point speak more quietly for another one.
         weight[supporters] *= 0.2
         if all(abs(float(point @ c)) < np.cos(np.radians(4.0)) for c in chosen):
