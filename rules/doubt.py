@@ -95,10 +95,18 @@ def _mendings(
                 continue
             for stays, base in bases:
                 before = Stacks({**base[0].stacks, **cells})
+                if _impossible(book, before):
+                    continue
                 for player in players:
                     belief = adopted(book.game, base, before, player)
                     if belief and look(book.game, belief, stacks).kind == "legal":
                         yield Mended(sorted(cells), stays, belief)
+
+
+def _impossible(book: Book, before: Stacks) -> bool:
+    """Whether that cannot have stood there although what was believed can."""
+    game = book.game
+    return bool(game.impossible(before)) and not game.impossible(book.standing)
 
 
 def whole(book: Book, stacks: Stacks, doubted: Chances, least: float) -> Whole | None:

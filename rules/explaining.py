@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rules.book import Book, OpenTurn
 from rules.game import Break
-from rules.looks import Belief, Look, begun_early, look, still_stands, two_turns
+from rules.looks import Belief, Look, begun_early, look, spellings, still_stands, two_turns
 from rules.stacks import Stacks
 
 
@@ -79,6 +79,15 @@ class Explaining:
             if self._another_acts(opened, stacks, later[-1], looks[-1]):
                 return Found(later, fresh=True)
         return Found(looks, fresh=False)
+
+    def spelled(self, stacks: Stacks) -> Stacks:
+        """The scene with colours for units that nobody can see, as they blame somebody least."""
+        return min(spellings(stacks, self.book.game.spec.colours), key=self._blame)
+
+    def _blame(self, stacks: Stacks) -> int:
+        if self.fine(stacks).looks:
+            return 0
+        return sum(len(found.breaks) for found in self.wrong(stacks).looks)
 
     def lifted(self, stacks: Stacks) -> bool:
         """Whether the piece just placed is now in the hand of the next player, who may move it."""

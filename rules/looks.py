@@ -18,6 +18,7 @@ from rules.turn import Turn
 
 Belief = tuple[Any, ...]
 MOST_BELIEFS = 16  # ways to see pieces in units that are kept open at once
+MOST_UNKNOWN = 4  # units of unknown colour for which every colour is tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,7 @@ def still_stands(before: Stacks, after: Stacks, seen: Stacks) -> bool:
     """Whether every change that was made from `before` to `after` is still there in `seen`."""
     for cell in before.differing(after):
         old, new, now = before.get(cell, ""), after.get(cell, ""), seen.get(cell, "")
+        now = _completed(now, new)
         if new.startswith(old):
             stands = now.startswith(new)
         elif old.startswith(new):  # also while more of the stack is gone, or other pieces stand
@@ -163,18 +165,37 @@ def unknown(stacks: Stacks) -> bool:
 
 def filled(seen: Stacks, believed: Stacks, hidden: Iterable[Cell] = ()) -> Stacks:
     """The scene with what was known before where a colour or a whole cell cannot be seen."""
-    cells = dict(seen)
-    for cell, stack in seen.items():
-        known = believed.get(cell, "")
-        if "?" in stack:
-            cells[cell] = "".join(
-                known[i] if letter == "?" and i < len(known) else letter
-                for i, letter in enumerate(stack)
-            )
+    cells = {cell: _completed(stack, believed.get(cell, "")) for cell, stack in seen.items()}
     for cell in hidden:
         if cell not in cells and cell in believed:
             cells[cell] = believed[cell]
     return Stacks(cells)
+
+
+def spellings(stacks: Stacks, letters: Iterable[str]) -> Iterator[Stacks]:
+    """The scene with every colour for units whose colour could not be seen.
+
+    As it is where these are too many to try them all.
+    """
+    gaps = sum(stack.count("?") for stack in stacks.values())
+    if not 0 < gaps <= MOST_UNKNOWN:
+        yield stacks
+        return
+    for colours in product(letters, repeat=gaps):
+        rest = iter(colours)
+        yield Stacks(
+            {
+                cell: "".join(next(rest) if letter == "?" else letter for letter in stack)
+                for cell, stack in stacks.items()
+            }
+        )
+
+
+def _completed(stack: str, known: str) -> str:
+    """A stack with what is known of units whose colour could not be seen."""
+    return "".join(
+        known[i] if letter == "?" and i < len(known) else letter for i, letter in enumerate(stack)
+    )
 
 
 def variants(

@@ -262,6 +262,9 @@ class Referee:
             self._disorder = self._asked = None
             return book.take_back(t) if stacks == self.confirmed else []
         found = explaining.fine(stacks)
+        if not found.looks and unknown(stacks):
+            stacks = self._seen = explaining.spelled(stacks)
+            found = explaining.fine(stacks)
         if found.goes_on:
             return self._gone_on(t, stacks, found)
         if not found.looks:

@@ -424,6 +424,33 @@ def test_no_turn_is_invented_that_another_one_undid() -> None:
     ]
 
 
+def test_a_colour_that_nobody_saw_hides_no_turn() -> None:
+    """A legal turn and a breach after it are told apart although half a block is out of sight."""
+    referee = Referee(find_game("turris").set_up())
+    scenes: tuple[dict[str, str], ...] = ({}, {"a1": "LL"}, {"a1": "LL", "b1": "DD"})
+    for t, cells in enumerate(scenes):
+        referee.observe(3.0 * t, Stacks.of(cells))
+
+    told = referee.observe(9.0, Stacks.of({**scenes[-1], "a2": "?L", "c3": "DD"}))
+
+    assert [short(event) for event in told if event.event == "turn"] == [
+        "2 D +b1^D legal final",
+        "3 L +a2^L legal open",
+        "3 L +a2^L legal final",
+        "4 D +c3^D no-contact,upright-no-side-contact open",
+    ]
+    assert referee.believed[Cell.parse("a2")] == "LL"
+
+
+def test_a_breach_of_which_a_part_is_out_of_sight_is_one_of_whole_blocks() -> None:
+    """Later turns are told with all colours, not with the gap of a scene long ago."""
+    referee = Referee(find_game("turris").set_up())
+    for t, cells in enumerate(({}, {"a1": "LL"}, {"a1": "LL", "c3": "?D"})):
+        referee.observe(3.0 * t, Stacks.of(cells))
+
+    assert referee.believed[Cell.parse("c3")] == "DD"
+
+
 def test_who_has_not_finished_his_turn_goes_on_with_it() -> None:
     """A cube in the hand that comes down wrongly is one illegal turn, not two of two players."""
     referee = Referee(find_game("qbq").set_up())
@@ -567,6 +594,19 @@ def test_without_doubt_nothing_is_corrected() -> None:
 
     assert not any(event.event == "corrected" for event in found)
     assert any(event.event == "turn" and not event.data["legal"] for event in found)
+
+
+def test_half_a_block_is_not_corrected_away() -> None:
+    """What cannot have stood there by itself explains nothing: the players are asked."""
+    referee = Referee(find_game("turris").set_up())
+    tower = {"a1": "L", "b1": "L", "c1": "DD"}
+    for t, cells in enumerate(({}, {"a1": "L", "b1": "L"}, tower)):
+        referee.observe(3.0 * t, Stacks.of(cells))
+    doubted = {Cell.parse("a1"): {"": 0.3, "L": 0.7}}
+
+    found = referee.observe(9.0, Stacks.of({**tower, "a1": "", "b2": "LL"}), doubted=doubted)
+
+    assert [event.event for event in found] == ["ask"]
 
 
 def test_what_was_owed_but_out_of_sight_is_corrected_when_the_next_player_acts() -> None:
