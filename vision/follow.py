@@ -15,7 +15,7 @@ from rules.cells import Cell, Unit
 from rules.stacks import Stacks
 from vision.doubts import Doubts
 from vision.frame import Frame, ImageBGR
-from vision.history import common
+from vision.history import alike, common
 from vision.reader import Reader
 from vision.reading import Reading
 from vision.reconciling import MOST_CHOICES, Chances, Surprise
@@ -303,7 +303,7 @@ class Follower:
         if not self._begun or scene.stacks == self._believed:
             return False
         expected = self._expected()
-        return bool(expected) and scene.stacks not in expected
+        return bool(expected) and not any(_alike(scene.stacks, stacks) for stacks in expected)
 
     def _new_doubt(self, scene: Scene) -> bool:
         """Whether anything is doubtful that was not told as doubtful before, and looks as then."""
@@ -351,7 +351,8 @@ class Follower:
         for reading in self._readings[-2::-1]:
             other = self._scene(scene.t, reading, scene.hidden)
             if any(
-                other.stacks.get(cell, "") not in scene.unsure.get(cell, ())
+                not alike(other.stacks.get(cell, ""), scene.stacks.get(cell, ""))
+                and other.stacks.get(cell, "") not in scene.unsure.get(cell, ())
                 and scene.stacks.get(cell, "") not in other.unsure.get(cell, ())
                 for cell in scene.stacks.differing(other.stacks)
             ):
@@ -438,3 +439,8 @@ def _between(before: Stacks, now: Stacks) -> list[Unit]:
     """The units that have come, gone or changed."""
     old, new = dict(before.units()), dict(now.units())
     return [unit for unit in {**old, **new} if old.get(unit) != new.get(unit)]
+
+
+def _alike(one: Stacks, other: Stacks) -> bool:
+    """Whether two scenes may be the same, but for units whose colour nobody can see."""
+    return all(alike(one.get(c, ""), other.get(c, "")) for c in one.differing(other))

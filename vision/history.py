@@ -37,6 +37,11 @@ def completed(now: str, known: str) -> str:
     )
 
 
+def alike(one: str, other: str) -> bool:
+    """Whether two stacks may be the same, but for units whose colour nobody can see."""
+    return len(one) == len(other) and completed(one, other) == completed(other, one)
+
+
 def hearsay(before: str, now: str) -> list[int]:
     """The places, from 0, where buried units would have changed although others lie on them."""
     return [k for k in range(min(len(before), len(now) - 1)) if before[k] != now[k]]

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
+from rules.blocks import can_be_blocks
 from rules.cells import Cell
 from rules.stacks import Stacks
+from vision.blocks import all_blocks
 from vision.reader import Reader
 from vision.reading import Reading
 from vision.seen import Scene
@@ -22,6 +24,7 @@ OVERLAP = 0.6  # of the cells that two turns change, if one may be taken for the
 ALSO = 0.3  # how often what surprises goes on in one more cell
 BESIDES = 0.5  # how much rarer two surprises are, as a power of the chance of one
 LOST = 1.0  # the same where the second one is that something has gone from sight
+TORN = 2.0  # the same where what is left cannot be whole pieces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +57,8 @@ class Surprise:
         odds = self._fine_odds()
         if not odds:
             return self._plainer()
-        surprise = cfg.surprise ** (self._colours_come() + self._goes_on() + self._digs())
+        rarer = self._goes_on() + self._digs() + self._tears()
+        surprise = cfg.surprise ** (self._colours_come() + rarer)
         total = surprise + sum(odds.values())
         best = max(odds, key=lambda stacks: odds[stacks])
         if odds[best] / total >= cfg.enough:
@@ -147,6 +151,12 @@ class Surprise:
             if came and self.before[cell].startswith(old) and len(now) < len(old):
                 return LOST
         return 0.0
+
+    def _tears(self) -> float:
+        """How much rarer it is, as a power, that a scene which is not made of whole blocks is."""
+        if not all_blocks(self.reader.kit) or can_be_blocks(dict(self.scene.stacks.units())):
+            return 0.0
+        return TORN if can_be_blocks(dict(self.before.units())) else 0.0
 
     def _fine_odds(self) -> dict[Stacks, float]:
         """Scenes that would surprise nobody, with their odds against what was read."""

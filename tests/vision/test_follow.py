@@ -895,6 +895,47 @@ def test_a_whole_piece_on_others_is_told_where_it_explains_more() -> None:
     assert all(found.stacks.get(cell, "") in choices for cell, choices in found.unsure.items())
 
 
+def test_half_a_block_is_not_taken_away() -> None:
+    """That part of a block has gone is so rare that the turn beside it is taken for all of it."""
+    flat, upright = Extent(2, 1, 1), Extent(1, 1, 2)
+    block = KitPiece(Shape("block", (flat, upright)), "B", 9)
+    lying = {"a1": "B", "b1": "B"}
+    turn = {**lying, "c1": "BB"}
+    room = Room(Stacks(), Stacks.of(lying), Stacks.of(turn), kit=(block,))
+    room.wait(0.5)
+    room.put(**lying)
+    room.wait(0.5)
+    room.put(c1="BB")
+    room.reader.stacks = Stacks.of({"b1": "B", "c1": "BB"})
+    room.reader.odds = {Stacks.of(turn): 0.002}
+
+    assert scenes(room.wait(3.0)) == [turn]
+
+
+def test_a_turn_of_which_nobody_sees_one_colour_is_told_at_once() -> None:
+    """A unit under another may have any colour: the game's own turn is expected all the same."""
+    seen = Stacks.of({"b2": "?B"})
+    room = Room(Stacks(), Stacks.of({"b2": "YB"}))
+    room.follower._explains = (*room.fine, seen).__contains__
+    room.wait(0.5)
+    room.put(b2="YB")
+    room.reader.stacks = seen
+    before = room.reader.calls
+
+    assert scenes(room.wait(0.5)) == [{"b2": "?B"}]
+    assert room.reader.calls == before + 1
+
+
+def test_readings_that_differ_in_what_nobody_sees_agree() -> None:
+    """One search guesses a colour under others, the next one does not: both mean one scene."""
+    room = Room(Stacks())
+    room.wait(0.5)
+    room.put(b2="YB")
+    room.reader.others = itertools.cycle([Stacks.of({"b2": "?B"}), Stacks.of({"b2": "YB"})])
+
+    assert scenes(room.wait(1.0))
+
+
 def test_the_rest_of_a_turn_that_may_be_out_of_sight_is_doubted() -> None:
     """Part of a turn is seen; what is missing may be there, and is told with the next scene."""
     part, whole = Stacks.of({"b2": "B"}), Stacks.of({"b2": "B", "b3": "B"})
