@@ -50,6 +50,19 @@ class Book:
         self.done: list[DoneTurn] = []
         self.n = 0
 
+    def copy(self) -> Book:
+        """The same book on its own."""
+        twin = Book(self.game, self.belief, self.language)
+        twin.open, twin.done, twin.n = self.open, [*self.done], self.n
+        return twin
+
+    def breaches(self) -> set[Turn]:
+        """The turns that were told as illegal, be they kept, taken back or open."""
+        found = {done.turn for done in self.done if not done.legal}
+        if self.open is not None and self.open.seen.kind == "illegal":
+            found.add(self.open.seen.turn)
+        return found
+
     @property
     def stacks(self) -> Stacks:
         """What stood on the table before the open turn."""

@@ -105,7 +105,7 @@ def still_stands(before: Stacks, after: Stacks, seen: Stacks) -> bool:
     """Whether every change that was made from `before` to `after` is still there in `seen`."""
     for cell in before.differing(after):
         old, new, now = before.get(cell, ""), after.get(cell, ""), seen.get(cell, "")
-        now = _completed(now, new)
+        now = completed(now, new)
         if new.startswith(old):
             stands = now.startswith(new)
         elif old.startswith(new):  # also while more of the stack is gone, or other pieces stand
@@ -165,7 +165,7 @@ def unknown(stacks: Stacks) -> bool:
 
 def filled(seen: Stacks, believed: Stacks, hidden: Iterable[Cell] = ()) -> Stacks:
     """The scene with what was known before where a colour or a whole cell cannot be seen."""
-    cells = {cell: _completed(stack, believed.get(cell, "")) for cell, stack in seen.items()}
+    cells = {cell: completed(stack, believed.get(cell, "")) for cell, stack in seen.items()}
     for cell in hidden:
         if cell not in cells and cell in believed:
             cells[cell] = believed[cell]
@@ -191,7 +191,7 @@ def spellings(stacks: Stacks, letters: Iterable[str]) -> Iterator[Stacks]:
         )
 
 
-def _completed(stack: str, known: str) -> str:
+def completed(stack: str, known: str) -> str:
     """A stack with what is known of units whose colour could not be seen."""
     return "".join(
         known[i] if letter == "?" and i < len(known) else letter for i, letter in enumerate(stack)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 from rules.book import Book
 from rules.cells import Cell
@@ -19,6 +20,7 @@ from rules.events import Event, names
 from rules.explaining import Explaining, Found
 from rules.game import Game
 from rules.looks import Belief, adopted, filled, look, missing_and_new, part_of, unknown
+from rules.moments import MOST_MOMENTS, Again, Moment, Waiting, again
 from rules.patience import Patience
 from rules.record import Record
 from rules.seats import Seats, across
@@ -26,16 +28,6 @@ from rules.stacks import Stacks
 from rules.turn import Turn
 
 SOMEBODY_ELSE = ""  # none of the players by name, but not the one who has made the open turn
-
-
-class Waiting(NamedTuple):
-    """What stands there unexplained, and since when: it may be mended, or may go on."""
-
-    stacks: Stacks
-    since: float
-    begun: bool = False  # a legal turn is in it, and perhaps the beginning of the next one
-    fresh: bool = False  # that legal turn comes after the open one
-    back: bool = False  # an illegal turn was taken back in part, and perhaps will be as a whole
 
 
 class Referee:
@@ -52,6 +44,7 @@ class Referee:
         self._disorder: Waiting | None = None
         self._asked: Stacks | None = None
         self._awaited: Stacks | None = None
+        self._moments: list[Moment] = []  # the last ones, since people have decided anything
         self._seats = Seats()
         self._hand: str | None = None  # who has reached in before the scene that stands
         self._made_from: float | None = None  # the hour from which the open turn was made
@@ -147,12 +140,26 @@ class Referee:
             return []
         if chosen != seen:
             self._seen = chosen
+            self._note(t, chosen)
             events = self._play(t, chosen)
             if events:  # else it waits, and whoever is told so would believe what stood before
                 events.insert(0, Event("corrected", t, {"cells": names(seen.differing(chosen))}))
             return [*events, *self.tick(t)]
-        found = self._otherwise(t, chosen, doubted)
-        return [*self._play(t, chosen), *self.tick(t)] if found is None else found
+        return self._judged(t, chosen, doubted)
+
+    def _judged(self, t: float, stacks: Stacks, doubted: Chances) -> list[Event]:
+        """What follows from a scene that is not doubtful itself."""
+        found = self._otherwise(t, stacks, doubted)
+        if found is not None:
+            return found
+        self._note(t, stacks)
+        return [*self._play(t, stacks), *self.tick(t)]
+
+    def _note(self, t: float, stacks: Stacks) -> None:
+        """A scene is about to be played, and may be played again."""
+        if not self._moments or self._moments[-1].stacks != stacks:
+            moment = Moment(t, stacks, self._hand, self._book.copy(), self._disorder)
+            self._moments = [*self._moments, moment][-MOST_MOMENTS:]
 
     def tick(self, t: float) -> list[Event]:
         """The passing of time with nothing changed."""
@@ -174,6 +181,7 @@ class Referee:
         self._book = Book(self.game, belief, self._book.language)
         self._disorder = self._asked = self._awaited = self._hand = self._made_from = None
         self._seats = Seats()
+        self._moments.clear()
         self.phase = "play"
         return [Event("phase", t, {"phase": "play"})]
 
@@ -213,6 +221,7 @@ class Referee:
         if found is not None:
             self._disorder = self._asked = None
             self._seen = found.now
+            self._moments.clear()
             events = self._book.make(t, found.turn, found.stacks)
             events.append(Event("corrected", t, {"cells": names([found.cell])}))
             return [*events, *self._play(t, found.now)]
@@ -221,7 +230,46 @@ class Referee:
             return None
         if stacks == self._asked:
             return self.tick(t)  # the question stands until it is answered, or play goes on
-        return self._kept_before(t, stacks) or self._found_back(t, stacks, doubted)
+        kept = self._kept_before(t, stacks)
+        return kept or self._retold(t, stacks, doubted) or self._found_back(t, stacks, doubted)
+
+    def _retold(self, t: float, stacks: Stacks, doubted: Chances) -> list[Event] | None:
+        """What follows where earlier scenes hid a piece that shows itself now.
+
+        They are told anew with it; None where that explains nothing.
+        """
+        other = likely(doubted, self._patience)
+        for way in again(self._moments, stacks, other, self.game.spec.colours):
+            events = self._played_again(t, way)
+            if events is not None:
+                return events
+        return None
+
+    def _played_again(self, t: float, way: Again) -> list[Event] | None:
+        """The scenes played with what was hidden in them; None if that blames anybody anew."""
+        first = way.moments[0]
+        other = Referee(self.game, self._book.language, self._patience)
+        other.phase, other._book, other._disorder = "play", first.book.copy(), first.waiting
+        told: list[Event] = []
+        known = self._book.breaches()
+        last = Moment(t, way.now, self._hand, self._book, None)
+        for moment in (*way.moments, last):
+            told = [e for e in told if e.event not in ("turn", "owed") or e.data.get("final")]
+            told += other.tick(moment.t)
+            other._hand, other._seen = moment.hand, moment.stacks
+            told += other._judged(moment.t, moment.stacks, {})
+            if other.phase != "play" or not other._book.breaches() <= known:
+                return None
+        opened = other._book.open
+        if opened is None or not opened.legal or other.believed != way.now:
+            return None
+        surplus = range(self._book.n, other._book.n, -1)
+        events = [Event("taken-back", t, {"n": n}) for n in surplus]
+        events.append(Event("corrected", t, {"cells": names(way.cells)}))
+        self._moments = [*self._moments[: way.back], *other._moments][-MOST_MOMENTS:]
+        self._book, self._seen = other._book, way.now
+        self._disorder = self._asked = None
+        return [*events, *(replace(event, t=t) for event in told)]
 
     def _found_back(self, t: float, stacks: Stacks, doubted: Chances) -> list[Event] | None:
         """What follows where an earlier scene was misread; None where that explains nothing.
@@ -235,6 +283,7 @@ class Referee:
             events = self._book.close(t) if found.stays else self._book.take_back(t)
             self._book.belief = found.belief
             self._disorder = self._asked = None
+            self._moments.clear()
             events.append(Event("corrected", t, {"cells": names(found.cells)}))
             return [*events, *self._play(t, stacks)]
         other = likely(doubted, self._patience)
@@ -263,7 +312,10 @@ class Referee:
             return book.take_back(t) if stacks == self.confirmed else []
         found = explaining.fine(stacks)
         if not found.looks and unknown(stacks):
-            stacks = self._seen = explaining.spelled(stacks)
+            spelled = explaining.spelled(stacks)
+            if self._moments and self._moments[-1].stacks == stacks:
+                self._moments[-1] = self._moments[-1]._replace(stacks=spelled)
+            stacks = self._seen = spelled
             found = explaining.fine(stacks)
         if found.goes_on:
             return self._gone_on(t, stacks, found)
@@ -295,6 +347,7 @@ class Referee:
         belief = adopted(self.game, base, waiting.stacks, player)
         if not belief or not look(self.game, belief, stacks).fine:
             return []
+        self._note(t, stacks)
         events = self._taken_along(t, waiting)
         events += self._book.close(t)
         return [*events, *self._play(t, stacks)]
@@ -405,6 +458,7 @@ class Referee:
         """The players let the illegal turn stand; it stays marked, and play goes on from it."""
         if self._book.open is None or self._book.open.legal:
             raise RulesError("there is no illegal turn to keep; the last turn is legal or finished")
+        self._moments.clear()
         return self._end(t)
 
     def undo(self, t: float) -> list[Event]:
@@ -414,6 +468,7 @@ class Referee:
             raise RulesError("there is no turn to take back yet")
         if self.phase == "over":
             self.phase = "play"
+        self._moments.clear()
         self._disorder = self._asked = None
         self._awaited = self.confirmed if self._seen != self.confirmed else None
         return events
@@ -424,6 +479,7 @@ class Referee:
         event = Event("corrected", t, {"cells": names(sorted(cells))})
         self._seen = stacks
         self._awaited = self._asked = None
+        self._moments.clear()
         if self._explaining().innocent(stacks):
             return [event, *self._play(t, stacks)]
         player = self.position.player
@@ -448,6 +504,7 @@ class Referee:
     def _spoken(self, t: float, turn: Turn) -> list[Event]:
         """A turn that changes nothing on the table; after the end it may change the result."""
         before = self._book.ended(t)
+        self._moments.clear()
         events = self._book.speak(t, turn)
         ended = self._book.ended(t)
         if ended and ended != before:

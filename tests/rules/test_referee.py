@@ -424,6 +424,45 @@ def test_no_turn_is_invented_that_another_one_undid() -> None:
     ]
 
 
+HIDING: tuple[dict[str, str], ...] = (
+    {},
+    {"a1": "LL"},
+    {"a1": "LL", "b1": "DD"},
+    {"a1": "LL", "b1": "DD", "a2": "LL"},
+    {"a1": "LLD", "b1": "DDD", "a2": "LL"},
+    {"a1": "LLD", "b1": "DDD", "a2": "LL", "c1": "LL"},  # and, out of sight, b2
+)
+
+
+def test_a_block_that_nobody_saw_is_told_when_another_one_rests_on_it() -> None:
+    """Blocks rest on something: the last turn that can have hidden one is told anew."""
+    referee = Referee(find_game("turris").set_up())
+    for t, cells in enumerate(HIDING):
+        referee.observe(4.0 * t, Stacks.of(cells))
+
+    told = referee.observe(24.0, Stacks.of({**HIDING[-1], "a2": "LLD", "b2": "??D", "c2": "DD"}))
+
+    assert [short(event) for event in told if event.event != "owed"] == [
+        "corrected ['b2']",
+        "4 D +a1~b1D legal final",
+        "5 L +b2^L +c1^L legal final",
+        "6 D +a2~b2D +c2^D legal open",
+    ]
+    assert referee.believed == Stacks.of({**HIDING[-1], "a2": "LLD", "b2": "LLD", "c2": "DD"})
+
+
+def test_a_block_in_plain_sight_over_nothing_is_told() -> None:
+    """Where cameras see all units, nothing was hidden: the turn breaks the rules."""
+    referee = Referee(find_game("turris").set_up())
+    for t, cells in enumerate(HIDING):
+        referee.observe(4.0 * t, Stacks.of(cells))
+
+    told = referee.observe(24.0, Stacks.of({**HIDING[-1], "a2": "LLD", "b2": "LLD", "c2": "DD"}))
+
+    assert not any(event.event == "corrected" for event in told)
+    assert any(event.event == "turn" and not event.data["legal"] for event in told)
+
+
 def test_a_colour_that_nobody_saw_hides_no_turn() -> None:
     """A legal turn and a breach after it are told apart although half a block is out of sight."""
     referee = Referee(find_game("turris").set_up())
