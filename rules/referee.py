@@ -291,7 +291,23 @@ class Referee:
         if not cells:
             return None
         before = Stacks({**stacks, **{cell: now.get(cell, "") for cell in cells}})
-        return self._ask(t, stacks, [before])
+        return self._wrong_anyway(t, before, cells) or self._ask(t, stacks, [before])
+
+    def _wrong_anyway(self, t: float, before: Stacks, cells: Sequence[Cell]) -> list[Event]:
+        """The breach of one piece beside doubtful cells, whatever stands there; maybe none.
+
+        With these cells as they were the game goes on. More pieces than one may be misread, too.
+        """
+        explaining = self._explaining(t)
+        if explaining.innocent(before) or unknown(before):
+            return []
+        wrong = explaining.wrong(before).looks
+        piece = wrong[-1].turn.changes
+        if len(wrong) > 1 or len(piece) != 1 or not piece[0].add:
+            return []
+        self._note(t, before)
+        self._seen = before
+        return [Event("corrected", t, {"cells": names(cells)}), *self._illegal(t, before)]
 
     # --- turns -------------------------------------------------------------------------------
 

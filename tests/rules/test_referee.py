@@ -648,6 +648,26 @@ def test_half_a_block_is_not_corrected_away() -> None:
     assert [event.event for event in found] == ["ask"]
 
 
+def test_a_breach_beside_a_doubtful_cell_is_told() -> None:
+    """A block that is wrong whatever is hidden besides needs no question, and play goes on."""
+    referee = Referee(find_game("turris").set_up())
+    tower = {"a1": "L", "b1": "L", "c1": "DD", "b2": "LL"}
+    for t, cells in enumerate(({}, {"a1": "L", "b1": "L"}, {**tower, "b2": ""}, tower)):
+        referee.observe(4.0 * t, Stacks.of(cells))
+    doubted = {Cell.parse("b2"): {"": 0.3}}
+
+    breach = Stacks.of({**tower, "b2": "", "c1": "DDDD"})
+    told = referee.observe(16.0, breach, doubted=doubted)
+    later = referee.observe(20.0, Stacks.of({**tower, "a1": "LLL", "c1": "DDDD"}))
+
+    assert [short(event) for event in told if event.event == "turn"] == [
+        "3 L +b2^L legal final",
+        "4 D +c1^D upright-no-side-contact,fourth-unfinished-level open",
+    ]
+    assert "corrected" in [event.event for event in told]
+    assert [event.event for event in later if event.event in ("ask", "kept")] == ["kept"]
+
+
 def test_what_was_owed_but_out_of_sight_is_corrected_when_the_next_player_acts() -> None:
     """A tower cube that may well be there is believed rather than held against its player."""
     table = Table()
