@@ -150,8 +150,10 @@ class Referee:
     def _judged(self, t: float, stacks: Stacks, doubted: Chances) -> list[Event]:
         """What follows from a scene that is not doubtful itself."""
         found = self._otherwise(t, stacks, doubted)
-        if found is not None:
-            return found
+        return self._noted(t, stacks) if found is None else found
+
+    def _noted(self, t: float, stacks: Stacks) -> list[Event]:
+        """What follows from a scene by which nothing is corrected."""
         self._note(t, stacks)
         return [*self._play(t, stacks), *self.tick(t)]
 
@@ -257,7 +259,9 @@ class Referee:
             told = [e for e in told if e.event not in ("turn", "owed") or e.data.get("final")]
             told += other.tick(moment.t)
             other._hand, other._seen = moment.hand, moment.stacks
-            told += other._judged(moment.t, moment.stacks, {})
+            explained = other._explaining(moment.t).fine(moment.stacks).looks
+            kept = [] if explained else other._kept_before(moment.t, moment.stacks)
+            told += kept or other._noted(moment.t, moment.stacks)
             if other.phase != "play" or not other._book.breaches() <= known:
                 return None
         opened = other._book.open
