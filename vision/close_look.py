@@ -50,17 +50,23 @@ class CloseSettings:
     weight: float = 0.12  # of a pixel: neighbours err alike
     bound: float = 6.0  # of what one pixel says
     noise: tuple[float, float] = (5.0, 18.0)  # of 255; least and most that faces vary by
+    smooth_px: float = 3.0  # over so far light on a face changes, one standard deviation
+    shadow: tuple[float, float] = (0.4, 1.3)  # least and most of a face's usual bytes in it
+    shadow_like: float = 0.25  # how far light on a face usually varies, logarithm of bytes
+    shadow_cost: float = 2.0  # of a pixel in other light than its face, at most
     level_mm: float = 0.35  # how far one unit stands off the next below, usually
     stack_mm: float = 1.2  # how far a stack's place is still unsure
     steps_mm: tuple[float, ...] = (1.0, 0.5, 0.25)
     inside: int = 14  # pixels well inside a face tell its colour
     hue: float = 0.10  # how far a face's hue may lie off its colour's, one deviation
     hue_cost: float = 4.0  # of a face with another hue, at most
-    worth: float = 0.35  # of a difference here against one in the score by rays
-    most: float = 60.0  # of such differences
-    unlike: tuple[float, float] = (0.30, 0.45)  # how little a drawing may look like the picture
-    reach: float = 8.0  # by rays; answers that are so much worse are not looked at
-    asked: int = 12  # answers that are looked at in one picture
+    hue_most: float = 2.0  # such deviations, and no face of the colour looks so
+    plain: float = 40.0  # what differs by so much as pieces stand need not be fitted
+    worth: float = 0.25  # of a difference here against one in the score by rays
+    most: float = 40.0  # of such differences
+    unlike: tuple[float, float] = (0.50, 0.65)  # how little a drawing may look like the picture
+    reach: float = 12.0  # by rays; answers that are so much worse are not looked at
+    asked: int = 24  # answers that are looked at in one picture
     enough: float = 0.3  # gain by which another answer is taken
 
 
@@ -96,11 +102,11 @@ class CloseLook:
         ]
         if not patches:
             return None
-        one, places = self._fitted(patches, state, {})
-        two, others = self._fitted(patches, other, {})
-        # Neither answer may lose because its pieces were fitted from a worse beginning.
-        one = max(one, self._fitted(patches, state, others)[0])
-        two = max(two, self._fitted(patches, other, places)[0])
+        one, two = (self._fitted(patches, s, {}, ())[0] for s in (state, other))
+        # What stands there has been moved until it fits; another height has not.
+        recoloured = np.array_equal(state > 0, other > 0)
+        if not recoloured or abs(two - one) < self._settings.plain:
+            one, two = self._both_fitted(patches, state, other)
         # Where neither drawing looks like the picture, nothing is to be learned from the two.
         cfg = self._settings
         pixels = sum(int(np.count_nonzero(patch.near)) for patch in patches)
@@ -108,6 +114,18 @@ class CloseLook:
         good, bad = cfg.unlike
         trust = float(np.clip((bad - unlike) / (bad - good), 0.0, 1.0))
         return cfg.worth * trust * float(np.clip(two - one, -cfg.most, cfg.most))
+
+    def _both_fitted(
+        self, patches: Sequence["_Patch"], state: State, other: State
+    ) -> tuple[float, float]:
+        """How well either answer explains the patches, with its pieces moved until they fit."""
+        steps = self._settings.steps_mm
+        one, places = self._fitted(patches, state, {}, steps)
+        two, others = self._fitted(patches, other, {}, steps)
+        # Neither answer may lose because its pieces were fitted from a worse beginning.
+        one = max(one, self._fitted(patches, state, others, steps)[0])
+        two = max(two, self._fitted(patches, other, places, steps)[0])
+        return one, two
 
     def _patch(self, faces: "_Faces", one: State, other: State) -> "_Patch | None":
         """The part of a picture in which two answers differ, if it is large enough."""
@@ -164,9 +182,13 @@ class CloseLook:
         return faces.view.camera.project(np.where(pick[None], high[:, None], low[:, None]))
 
     def _fitted(
-        self, patches: Sequence["_Patch"], state: State, start: Offsets
+        self,
+        patches: Sequence["_Patch"],
+        state: State,
+        start: Offsets,
+        steps: Sequence[float],
     ) -> tuple[float, Offsets]:
-        """How well the pieces around explain the patches, moved until they fit."""
+        """How well the pieces around explain the patches, moved by such steps until they fit."""
         cfg, levels = self._settings, self._lattice.levels
         for patch in patches:
             patch.lay(start)
@@ -175,8 +197,8 @@ class CloseLook:
         drawn = [_Drawn(patch, state, cfg) for patch in patches]
         parts = [d.score() for d in drawn]
         best = sum(parts) - self._cost(off, state)
-        for step in cfg.steps_mm:
-            for group in _groups(units, levels, alone=step < cfg.steps_mm[0]):
+        for step in steps:
+            for group in _groups(units, levels, alone=step < steps[0]):
                 touched = [i for i, patch in enumerate(patches) if patch.holds(group)]
                 for axis, sign in _DOWN_AND_UP:
                     while True:
@@ -396,6 +418,7 @@ class _Drawn:
         share = np.ones((patch.every, 3), dtype=np.float32)
         self._cost = 0.0
         off: list[Floats32] = []
+        wide: list[tuple[int, NDArray[np.bool_]]] = []
         for group in np.flatnonzero(np.bincount(groups, minlength=patch.every)).tolist():
             here = groups == group
             inside = here & inner
@@ -404,15 +427,37 @@ class _Drawn:
                 share[group] = self._light_on_ground(inside if enough else here)
             elif enough:
                 middle = np.median(patch.seen[inside], axis=0)
-                self._cost += self._strangeness(group, middle)
-                self._colour[group] = middle
+                self._colour[group] = self._own(group, middle)
                 off.append(patch.seen[inside] - middle)
             else:
                 self._colour[group] = self._guess(group, here)
+                continue
+            if enough:
+                wide.append((group, here))
         self._bare = _bytes(patch.bare * share[patch.groups_of_ground])
         if off and not patch.noise:
             spread = float(np.sqrt(np.mean(np.minimum(np.concatenate(off) ** 2, 900.0))))
             self.noise = float(np.clip(1.2 * spread, *cfg.noise))
+        self._shine(wide)
+
+    def _shine(self, wide: Sequence[tuple[int, NDArray[np.bool_]]]) -> None:
+        """Takes from the picture how light changes over faces and cells: shadows lie on them."""
+        cfg, patch = self._cfg, self._patch
+        many = patch.every
+        self._row = np.zeros(many, dtype=np.int64)  # of each group; in the first nothing changes
+        self._shine_of = np.ones((1 + len(wide), len(patch.seen)), dtype=np.float32)
+        self._shine_cost = np.zeros_like(self._shine_of)
+        seen = patch.seen.sum(axis=1)
+        for row, (group, here) in enumerate(wide, 1):
+            drawn = self._bare.sum(axis=1) if group >= patch.ground else self._colour[group].sum()
+            both = np.stack([here * seen, here * drawn], axis=1, dtype=np.float32)
+            near = cv2.GaussianBlur(both.reshape(*patch.shape, 2), (0, 0), cfg.smooth_px)
+            a, b = near.reshape(-1, 2).T
+            share = np.clip((a + 1.0) / (b + 1.0), *cfg.shadow)
+            self._row[group] = row
+            self._shine_of[row] = share
+            unusual = 0.5 * np.square(np.log(share) / cfg.shadow_like)
+            self._shine_cost[row] = np.minimum(unusual, cfg.shadow_cost)
 
     def _likely(self) -> Floats32:
         """What faces look like of which nothing is known."""
@@ -431,16 +476,28 @@ class _Drawn:
         level = unit % self._patch.faces.lattice.levels
         return self._patch.shades(int(self._state[unit]) - 1, face, level)
 
-    def _strangeness(self, group: int, seen: Floats32) -> float:
-        """What it costs that a face of this piece looks like that."""
+    def _own(self, group: int, seen: Floats32) -> Floats32:
+        """The colour that a face of this piece may have that is nearest to what is seen of it.
+
+        What it costs that a face looks so is counted; what no such face shows, its pixels pay.
+        """
+        cfg = self._cfg
         own = of_light(_light(seen[None]))[0]
         curve = of_light(_light(self._shades(group)))
         nearest = int(np.abs(curve[:, 0] - own[0]).argmin())
-        far = float(np.hypot(*(curve[nearest, 1:] - own[1:])))
+        off = own[1:] - curve[nearest, 1:]
+        far = float(np.hypot(*off))
         beyond = max(0.0, abs(float(curve[nearest, 0] - own[0])) - 0.1)
-        dark = 1.0 + 2.0 * float(np.exp(-(own[0] + 5.2)))
-        cost = min(0.5 * (far / (self._cfg.hue * dark)) ** 2 + 5 * beyond, self._cfg.hue_cost)
-        return cost + 0.5 * float(_rarity(own[0] - (curve[-1, 0] - _SHADES[-1])))
+        usual = cfg.hue * (1.0 + 2.0 * float(np.exp(-(own[0] + 5.2))))
+        self._cost += min(0.5 * (far / usual) ** 2 + 5 * beyond, cfg.hue_cost)
+        self._cost += 0.5 * float(_rarity(own[0] - (curve[-1, 0] - _SHADES[-1])))
+        most = cfg.hue_most * usual
+        if far <= most and not beyond:
+            return seen
+        place = curve[nearest].copy()
+        place[0] = np.clip(own[0], place[0] - 0.1, place[0] + 0.1)
+        place[1:] += off * np.float32(min(1.0, most / max(far, 1e-6)))
+        return np.asarray(_bytes(np.exp(place[None] @ _BACK.T) - np.float32(DARKEST))[0])
 
     def _guess(self, group: int, here: NDArray[np.bool_]) -> Floats32:
         """The shade in which a sliver explains its pixels best."""
@@ -469,9 +526,12 @@ class _Drawn:
         drawn = self._colour.take(groups, axis=0)
         ground = groups >= patch.ground
         drawn[ground] = self._bare[ground]
+        light = self._row[groups], np.arange(len(groups))
+        drawn *= self._shine_of[light][:, None]
         smooth = cv2.GaussianBlur(drawn.reshape(*patch.shape, 3), (0, 0), cfg.blur_px)
         away = smooth.reshape(-1, 3)[patch.near] - self._seen
         told = np.einsum("pc,pc->p", away, away) * np.float32(0.5 / self.noise**2)
+        told += self._shine_cost[light][patch.near]
         return -cfg.weight * float(np.minimum(told, cfg.bound).sum()) - self._cost
 
 

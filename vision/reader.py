@@ -322,7 +322,7 @@ class Reader:
         for column, stack, gain in doubts.options():
             if gain < -cfg.reach or asked >= cfg.asked:
                 break
-            if len(stack) != len(told.stack(column)):
+            if not np.any(stack) or not len(told.stack(column)):
                 continue  # one piece more in the dark between others explains any shadow
             by_rays = told.gain({column: stack})
             other = told.with_changes({column: stack})
