@@ -30,7 +30,7 @@ from calibration.colour_space import (
 from rules.lattice import Board, Lattice
 from vision.piece_light import change_by_pieces
 from vision.rays import Rays, normal
-from vision.shading import Bell, classes_of, shares_of
+from vision.shading import USUAL_CLASS, Bell, classes_of, shares_of
 
 ImageBGR = NDArray[np.uint8]
 
@@ -53,6 +53,7 @@ SHADOWS = (-1.5, -0.9, -0.5, -0.2, 0.0)  # depths at which the hue of shadows is
 ABOVE_MM = 80.0  # so far above the board most of the light that it throws back is lost
 BAND = (0.16, 0.08, 0.08)  # levels whose colours differ by no more are one band
 MOST_BANDS = 6
+ALONE = 0.95  # so surely a ray meets one face, and the next one is left out
 _DARK, _STEP = -5.2, 0.05
 _BRIGHTNESSES = np.arange(_DARK, 0.6, _STEP, dtype=np.float32)
 _SHADOW_EDGE = np.array([0.10, 0.18, 0.20, 0.17, 0.13, 0.10, 0.07, 0.05], dtype=np.float32)
@@ -212,6 +213,7 @@ class EyeLooks:
         light = light_terms(rays.ground_mm, board.lattice.size_mm) @ eye.colours.light
         self.dimming = np.exp(-light)[:, None]
         self._faces = sorted({*np.unique(rays.face).tolist(), *np.unique(rays.other).tolist()})
+        self._met = _faces_met(rays)
         self._between = between_places(rays.ground_mm, board.lattice)
         self._above = above_board(board.lattice)
         self._empty: Floats32 | None = None
@@ -280,10 +282,11 @@ class EyeLooks:
         off = self._off_nothing(values, light, some, piece)
         same_grain = self._same_grain(smooth, some)
         nothing = self._nothing(values, off, some, followed.tint) * same_grain
+        nothing, nothing_shade = self._in_the_room(nothing, off, piece, some)
         return RayLooks(
             piece=piece,
             band=band,
-            nothing=self._in_the_room(nothing, piece, some),
+            nothing=nothing,
             edge=_ON_PIECE[:, contrast] ** np.float32(cfg.edges),
             nothing_edge=self._edge_of_nothing[some, contrast] ** np.float32(cfg.edges),
             weight=np.array(cfg.clip_weight, dtype=np.float32)[clipped_channels(pixels)],
@@ -292,7 +295,7 @@ class EyeLooks:
             values=even,
             shade=shade,
             followed=followed,
-            nothing_shade=classes_of(off[:, 0]),
+            nothing_shade=nothing_shade,
             nothing_off=off,
             same_grain=same_grain,
         )
@@ -303,14 +306,17 @@ class EyeLooks:
         every = np.arange(len(self._rays.px))
         values = of_light(looks.light)
         nothing = self._nothing(values, looks.nothing_off, every, followed.tint)
-        nothing = nothing * looks.same_grain
+        nothing, nothing_shade = self._in_the_room(
+            nothing * looks.same_grain, looks.nothing_off, piece, every
+        )
         return replace(
             looks,
             piece=piece,
             band=band,
             shade=shade,
             followed=followed,
-            nothing=self._in_the_room(nothing, piece, every),
+            nothing=nothing,
+            nothing_shade=nothing_shade,
         )
 
     def _pieces(
@@ -409,16 +415,24 @@ class EyeLooks:
                 break
         return light_mode(np.asarray(values[board]))
 
-    def _in_the_room(self, nothing: Floats32, piece: Floats32, some: NDArray[np.int64]) -> Floats32:
-        """Rays that end in the room may show anything there, also somebody dressed like a piece."""
+    def _in_the_room(
+        self, nothing: Floats32, off: Floats32, piece: Floats32, some: NDArray[np.int64]
+    ) -> tuple[Floats32, NDArray[np.int8]]:
+        """Rays that end in the room may show anything there, also somebody dressed like a piece.
+
+        Like the faces that a ray may meet: a tower in the shade looks like a lit one's other faces.
+        Somebody there stands in the usual light: how bright the room was tells nothing of him.
+        """
         cfg = self._settings
-        moving = ~self._rays.on_board[some]
-        best = piece[:, :, self._faces][..., moving].max(axis=(0, 1, 2), initial=0.0)
-        found = nothing.copy()
-        found[moving] = (1 - cfg.room_moves) * found[
-            moving
-        ] + cfg.room_moves * cfg.room_alike * best
-        return found
+        moving = np.flatnonzero(~self._rays.on_board[some])
+        met = np.where(self._met[:, some[moving]], piece[..., moving].max(axis=(0, 1)), 0.0)
+        still = (1 - cfg.room_moves) * nothing[moving]
+        somebody = cfg.room_moves * cfg.room_alike * met.max(axis=0, initial=0.0)
+        anything = 3 * cfg.anything * cfg.anything_density
+        found, shade = nothing.copy(), classes_of(off[:, 0])
+        found[moving] = still + somebody
+        shade[moving[(somebody > still) | (nothing[moving] < anything)]] = USUAL_CLASS
+        return found, shade
 
     def _off_nothing(
         self, values: Floats32, light: Floats32, some: NDArray[np.int64], piece: Floats32
@@ -481,6 +495,17 @@ class EyeLooks:
         found = cfg.board_lit * lit + cfg.board_shaded * shaded
         found += cfg.board_deep * deep + cfg.board_tinted * tinted
         return np.asarray(found + even, dtype=np.float32)
+
+
+def _faces_met(rays: Rays) -> NDArray[np.bool_]:
+    """Which faces (F, N) of pieces every ray may show."""
+    met = np.zeros((len(FACES), len(rays.px)), dtype=bool)
+    for start, many in rays.slots:
+        entries, ray = np.arange(start, start + many), np.arange(many)
+        met[rays.face[entries], ray] = True
+        near = rays.share[entries] < ALONE
+        met[rays.other[entries[near]], ray[near]] = True
+    return met
 
 
 def above_board(lattice: Lattice) -> Floats32:

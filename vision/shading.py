@@ -17,6 +17,7 @@ from vision.rays import normal
 # Brightness against what was calibrated, in logarithms of light.
 BOUNDS = (-2.2, -1.6, -1.1, -0.75, -0.45, -0.2, 0.2, 0.45)
 CLASSES = len(BOUNDS) + 1
+USUAL_CLASS = 6  # as bright as calibrated
 _LOW, _STEP = -2.5, 0.02
 _CLASS_OF = np.digitize(np.arange(_LOW, 0.7, _STEP) + _STEP / 2, BOUNDS).astype(np.int8)
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from calibration.colour_fit import ColourView, fit_colours
+from calibration.colour_space import AXES, DARKEST, linear_light
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
@@ -16,7 +17,7 @@ from vision.certainty import Doubts
 from vision.evidence import ColumnGains
 from vision.frame import ImageBGR
 from vision.hull import hull
-from vision.likelihood import CameraEye, EyeLooks
+from vision.likelihood import CameraEye, EyeLooks, RayLooks
 from vision.nudge import NudgeSettings
 from vision.position import Position
 from vision.rays import sample_rays
@@ -325,3 +326,51 @@ def test_one_camera_does_not_tell_how_far_away_a_stack_stands_for_certain() -> N
     wrong = {c for c in stacks.keys() | reading.stacks.keys()
              if len(stacks.get(c, "")) != len(reading.stacks.get(c, ""))}  # fmt: skip
     assert wrong <= reading.unsure.keys() | reading.hidden
+
+
+@pytest.fixture(scope="module")
+def woody() -> tuple[RayLooks, NDArray[np.bool_], int]:
+    """A picture that shows one wood all over, as faces look that most rays cannot meet.
+
+    Also the rays that meet nothing but one other face of a piece and end in the room.
+    """
+    scene = Scene.from_seed(4, Kind.of(find_game("kwinty")), family="tune", rig="one")
+    studio = Studio(scene)
+    ((name, empty),) = studio.empty().items()
+    coloured = studio.colour_picture()
+    kind, camera = scene.kind, scene.cameras[name]
+    view = ColourView(camera, coloured.pictures[name], empty)
+    (colours,) = fit_colours([view], kind.board, kind.colours, coloured.stacks)
+    rays = sample_rays(camera, kind.board)
+    front = np.bincount(rays.face).argmax()
+    ray = np.concatenate([np.arange(many) for _, many in rays.slots])
+    others = ray[(rays.face != front) | (rays.share < 1)]
+    alone = ~rays.on_board & ~np.isin(np.arange(len(rays.px)), others)
+    faces = colours.mean[0]
+    unlike = np.abs(faces - faces[front])[np.unique(rays.face), 0].argmax()
+    light = np.exp(np.linalg.inv(AXES) @ faces[np.unique(rays.face)[unlike]]) - DARKEST
+    shown = np.searchsorted(linear_light(np.arange(256)), light).astype(np.uint8)
+    eye = EyeLooks(CameraEye(camera, colours, empty), rays, kind.board)
+    own = eye.read(np.broadcast_to(shown, empty.shape).copy())
+    return own, alone & (np.abs(own.nothing_off[:, 0]) > 0.6), int(front)
+
+
+class TestSomebodyBehind:
+    """Before a wall of blocks anything may move; a tower in the shade there is a tower still."""
+
+    def test_nobody_looks_more_like_a_piece_than_the_piece(
+        self, woody: tuple[RayLooks, NDArray[np.bool_], int]
+    ) -> None:
+        """What only other faces look like speaks for nobody who might stand behind."""
+        own, alone, front = woody
+        piece = own.piece[:, :, front].max(axis=(0, 1))
+
+        assert alone.sum() > 100
+        assert (own.nothing[alone] < piece[alone]).mean() > 0.9
+
+    def test_how_bright_the_room_was_tells_nothing_of_somebody(
+        self, woody: tuple[RayLooks, NDArray[np.bool_], int]
+    ) -> None:
+        """Who has come is in no rarer light for it: there is no vote on it that he could share."""
+        own, alone, _ = woody
+        assert (own.nothing_shade[alone] == classes_of(np.zeros(1, dtype=np.float32))).mean() > 0.9
