@@ -71,6 +71,7 @@ class Follower:
         self._read_at = -np.inf
         self._hand_at = -np.inf  # when pieces did not explain what looked covered
         self._hand = False
+        self._plain: Stacks | None = None  # what was read beyond doubt under what looks like one
         self._readings: list[Reading] = []
         self._told: Scene | None = None  # since something moved last
         self._last: Scene | None = None  # the last one that was told
@@ -104,6 +105,7 @@ class Follower:
         if moved_at == t:
             self._read_at = -np.inf
             self._hand = self._early = False
+            self._plain = None
             if self._told is None:
                 self._passing += self._readings
             else:
@@ -158,7 +160,8 @@ class Follower:
         hands = self._hands(fresh, still_s)
         # While it rests, what can be read beside it is as it was.
         rests = still_s < self.settings.resting_s
-        if hands and rests and (self._hand or any(camera.arm() for camera in fresh.values())):
+        arm = any(camera.arm() for camera in fresh.values())
+        if hands and rests and (arm or (self._hand and self._plain is None)):
             self._read_at, self._hand = t, True
             self._readings = []
             return None
@@ -166,6 +169,10 @@ class Follower:
         if hands and (moved := self._moved(t, reading, fresh)):
             # Tall pieces at the rim look like hands, until they are taken out of the change.
             hands = self._hands(fresh, still_s, moved)
+        plain = self._beyond_doubt(reading) if hands and not arm else None
+        if plain is not None and plain == self._plain:
+            hands = frozenset()  # another light, say
+        self._plain = plain
         starts = not self._begun and self._explains(reading.stacks)
         self._hand = rests and bool(hands or (reading.covered and not starts))
         if self._hand:
@@ -193,6 +200,13 @@ class Follower:
         believed = self._believed or Stacks()
         covered = [camera.under_hand(believed, moved) for camera in fresh.values()]
         return frozenset(cell for cells in covered for cell in cells)
+
+    def _beyond_doubt(self, reading: Reading) -> Stacks | None:
+        """What is read without any doubt and expected, as hardly under a hand."""
+        if reading.unsure or reading.hidden or reading.covered:
+            return None
+        stacks = reading.stacks
+        return stacks if stacks == self._believed or self._explains(stacks) else None
 
     def _moved(self, t: float, reading: Reading, fresh: Mapping[str, WatchedCamera]) -> list[Unit]:
         """The units that have surely come or gone since the last scene.

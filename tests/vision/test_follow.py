@@ -122,6 +122,7 @@ class Room:
         self.person: float | None = None
         self.light = 1.0
         self.shadow = False
+        self.gleam = False  # of another lamp on the board, and a little beside it
         self.sleeve = False  # as dark as a shadow on the table, and a hand like one on the board
         self.without: set[str] = set()
 
@@ -167,6 +168,11 @@ class Room:
             lit = np.full(image.shape, 255, dtype=np.uint8)
             _plate(lit, seen, 60, -400, 140, 40, (90, 90, 90))
             image = np.asarray(image * (lit / 255.0), dtype=np.uint8)
+        if self.gleam:
+            lit = np.full(image.shape, 200, dtype=np.uint8)
+            _plate(lit, seen, -10, -10, 95, 95, (120, 200, 250))
+            _plate(lit, seen, 40, -90, 52, -10, (120, 200, 250))
+            image = np.asarray(np.minimum(image * (lit / 200.0), 255), dtype=np.uint8)
         noisy = image * self.light + next(self.noise)
         return np.asarray(np.clip(noisy, 0, 255), dtype=np.uint8)
 
@@ -282,6 +288,26 @@ def test_another_exposure_is_no_hand() -> None:
     room.put(b2="B")
 
     assert scenes(room.wait(0.5)) == [{"b2": "B"}]
+
+
+def test_another_lamp_is_no_hand() -> None:
+    """Light that falls on the board from elsewhere delays nothing that is read beyond doubt."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    room.gleam = True
+    room.put(b2="B")
+
+    assert scenes(room.wait(0.8)) == [{"b2": "B"}]
+
+
+def test_under_a_gleam_nothing_doubtful_is_told() -> None:
+    """What no turn leads to may be a hand of which a gleam is all that is seen."""
+    room = Room(Stacks())
+    room.wait(1.0)
+    room.gleam = True
+    room.put(b2="B")
+
+    assert scenes(room.wait(0.8)) == []
 
 
 def test_cells_that_look_as_before_are_as_before() -> None:
