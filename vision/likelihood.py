@@ -98,7 +98,7 @@ class LookSettings:
     board_deep_hue: float = 0.20
     board_tinted: float = 0.05  # reflections and tints thrown by pieces
     board_tint: tuple[float, float] = (0.6, 0.30)
-    noise: float = 0.0035  # of light; matters where it is dark
+    noise: float = 0.002  # of light; matters where it is dark
     anything: float = 0.03  # share of pixels that show something else
     anything_density: float = 0.02  # an even density over all colours that occur
     like_a_piece: float = 0.3  # pixels denser than this may be pieces
