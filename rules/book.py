@@ -63,6 +63,21 @@ class Book:
             found.add(self.open.seen.turn)
         return found
 
+    def legal_turns(self) -> dict[int, Turn]:
+        """The turns that nobody had a reason to complain of, by their numbers, the open one too."""
+        found = {done.n: done.turn for done in self.done if done.legal}
+        if self.open is not None and self.open.legal:
+            found[self.open.n] = self.open.seen.turn
+        return found
+
+    def tells_again(self, earlier: Book) -> bool:
+        """Whether every legal turn of another book is here: its number, its player, and more."""
+        now = self.legal_turns()
+        return all(
+            n in now and now[n].player == turn.player and {*turn.changes} <= {*now[n].changes}
+            for n, turn in earlier.legal_turns().items()
+        )
+
     @property
     def stacks(self) -> Stacks:
         """What stood on the table before the open turn."""

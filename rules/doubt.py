@@ -88,6 +88,8 @@ def _mendings(
     ][:most]
     first = book.position.player
     players = sorted(book.game.players, key=lambda player: player != first)
+    # Nothing is mended into what cannot stand, unless that was believed all along.
+    sound = not book.game.impossible(book.standing)
     for count in range(1, 4):
         for picked in combinations(choices, count):
             cells = dict(picked)
@@ -95,18 +97,12 @@ def _mendings(
                 continue
             for stays, base in bases:
                 before = Stacks({**base[0].stacks, **cells})
-                if _impossible(book, before):
+                if sound and book.game.impossible(before):
                     continue
                 for player in players:
                     belief = adopted(book.game, base, before, player)
                     if belief and look(book.game, belief, stacks).kind == "legal":
                         yield Mended(sorted(cells), stays, belief)
-
-
-def _impossible(book: Book, before: Stacks) -> bool:
-    """Whether that cannot have stood there although what was believed can."""
-    game = book.game
-    return bool(game.impossible(before)) and not game.impossible(book.standing)
 
 
 def whole(book: Book, stacks: Stacks, doubted: Chances, least: float) -> Whole | None:

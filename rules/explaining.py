@@ -81,8 +81,16 @@ class Explaining:
         return Found(looks, fresh=False)
 
     def spelled(self, stacks: Stacks) -> Stacks:
-        """The scene with colours for units that nobody can see, as they blame somebody least."""
-        return min(spellings(stacks, self.book.game.spec.colours), key=self._blame)
+        """The scene with colours for units that nobody can see, as they blame somebody least.
+
+        Nobody is blamed for a colour of single cubes; long pieces must have some colour.
+        """
+        spec = self.book.game.spec
+        ways = [(self._blame(way), way) for way in spellings(stacks, spec.colours)]
+        least = min(blame for blame, _ in ways)
+        best = [way for blame, way in ways if blame == least]
+        long = any(max(extent) > 1 for kit in spec.kit for extent in kit.shape.extents)
+        return best[0] if long or (not least and len(best) == 1) else stacks
 
     def _blame(self, stacks: Stacks) -> int:
         if self.fine(stacks).looks:

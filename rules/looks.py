@@ -18,7 +18,7 @@ from rules.turn import Turn
 
 Belief = tuple[Any, ...]
 MOST_BELIEFS = 16  # ways to see pieces in units that are kept open at once
-MOST_UNKNOWN = 4  # units of unknown colour for which every colour is tried
+MOST_SPELLINGS = 64  # ways to colour what nobody can see; of more none is tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +178,11 @@ def spellings(stacks: Stacks, letters: Iterable[str]) -> Iterator[Stacks]:
     As it is where these are too many to try them all.
     """
     gaps = sum(stack.count("?") for stack in stacks.values())
-    if not 0 < gaps <= MOST_UNKNOWN:
+    known = tuple(letters)
+    if not gaps or len(known) ** gaps > MOST_SPELLINGS:
         yield stacks
         return
-    for colours in product(letters, repeat=gaps):
+    for colours in product(known, repeat=gaps):
         rest = iter(colours)
         yield Stacks(
             {

@@ -18,7 +18,7 @@ from rules.stacks import Stacks
 MOST_MOMENTS = 10  # scenes that may be played again
 MOST_PIECES = 2  # cells on which something was hidden at once
 MOST_CHOICES = 8  # stacks that are tried for that
-MOST_TRIES = 200  # ways to play it again
+MOST_TRIES = 30  # ways to play it again; each takes some milliseconds a scene
 
 
 class Waiting(NamedTuple):

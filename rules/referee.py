@@ -256,7 +256,7 @@ class Referee:
         known = self._book.breaches()
         last = Moment(t, way.now, self._hand, self._book, None)
         for moment in (*way.moments, last):
-            told = [e for e in told if e.event not in ("turn", "owed") or e.data.get("final")]
+            told = [event for event in told if _lasts(event)]
             told += other.tick(moment.t)
             other._hand, other._seen = moment.hand, moment.stacks
             explained = other._explaining(moment.t).fine(moment.stacks).looks
@@ -267,6 +267,8 @@ class Referee:
         opened = other._book.open
         if opened is None or not opened.legal or other.believed != way.now:
             return None
+        if not other._book.tells_again(self._book):
+            return None  # else any surplus cube would be somebody's turn that nobody saw
         surplus = range(self._book.n, other._book.n, -1)
         events = [Event("taken-back", t, {"n": n}) for n in surplus]
         events.append(Event("corrected", t, {"cells": names(way.cells)}))
@@ -295,7 +297,10 @@ class Referee:
         if not cells:
             return None
         before = Stacks({**stacks, **{cell: now.get(cell, "") for cell in cells}})
-        return self._wrong_anyway(t, before, cells) or self._ask(t, stacks, [before])
+        wrong = self._wrong_anyway(t, before, cells)
+        if wrong:
+            self._asked = stacks  # the same scene again is the passing of time
+        return wrong or self._ask(t, stacks, [before])
 
     def _wrong_anyway(self, t: float, before: Stacks, cells: Sequence[Cell]) -> list[Event]:
         """The breach of one piece beside doubtful cells, whatever stands there; maybe none.
@@ -511,7 +516,9 @@ class Referee:
         """The players' answer to a question: what stands on the cells that were asked about."""
         self._asked = None
         event = Event("answered", t, {"cells": names(sorted(cells))})
-        return [event, *self.observe(t, Stacks({**self._seen, **cells}))]
+        events = [event, *self.observe(t, Stacks({**self._seen, **cells}))]
+        self._moments.clear()  # what people have said is not gone back behind
+        return events
 
     def claim(self, t: float, player: str, card: str) -> list[Event]:
         """A player lays a card down; only games with cards know such a turn."""
@@ -534,3 +541,12 @@ class Referee:
             self.phase = "play"
             events.append(Event("phase", t, {"phase": "play"}))
         return events
+
+
+def _lasts(event: Event) -> bool:
+    """Whether what was told of a scene still holds when the next one is played after it.
+
+    Open turns are told anew with it; breaches stay on the record, taken back or not.
+    """
+    told = event.event not in ("turn", "owed")
+    return bool(told or event.data.get("final") or not event.data.get("legal", True))

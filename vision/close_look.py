@@ -102,10 +102,11 @@ class CloseLook:
         ]
         if not patches:
             return None
-        one, two = (self._fitted(patches, s, {}, ())[0] for s in (state, other))
-        # What stands there has been moved until it fits; another height has not.
+        one, two = 0.0, 0.0
         recoloured = np.array_equal(state > 0, other > 0)
-        if not recoloured or abs(two - one) < self._settings.plain:
+        if recoloured:  # what stands there has been moved until it fits; another height has not
+            one, two = (self._fitted(patches, s, {}, ())[0] for s in (state, other))
+        if abs(two - one) < self._settings.plain:
             one, two = self._both_fitted(patches, state, other)
         # Where neither drawing looks like the picture, nothing is to be learned from the two.
         cfg = self._settings

@@ -96,6 +96,7 @@ class Follower:
         """What stands there by what people know; the next reading begins from it."""
         self._doubts.forget((self._believed or Stacks()).differing(stacks))
         self._believed = stacks
+        self._plain = None
         self._where.believe(stacks)
 
     def see(self, t: float, frames: Mapping[str, Frame]) -> list[Seen]:
@@ -163,7 +164,7 @@ class Follower:
         arm = any(camera.arm() for camera in fresh.values())
         if hands and rests and (arm or (self._hand and self._plain is None)):
             self._read_at, self._hand = t, True
-            self._readings = []
+            self._readings, self._plain = [], None
             return None
         reading = self._read(t, fresh)
         if hands and (moved := self._moved(t, reading, fresh)):
@@ -229,7 +230,8 @@ class Follower:
         images: dict[str, ImageBGR] = {n: c.picture(count) for n, c in fresh.items()}
         # Every other reading begins from nothing: two searches that agree are worth more. From the
         # third on they also try what the others have found, and what the game would allow.
-        last = None if len(self._readings) % 2 else self._believed
+        anew = len(self._readings) % 2 or self._plain is not None
+        last = None if anew else self._believed
         found = [reading.stacks for reading in self._readings]
         candidates = [*found, *self._expected()] if len(found) > 1 else ()
         reading = self._where.reader.read(images, last=last, candidates=candidates)

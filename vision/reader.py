@@ -297,7 +297,7 @@ class Reader:
         images: Mapping[str, ImageBGR],
         looks: Mapping[str, RayLooks],
     ) -> None:
-        """Lets all pixels around the most doubtful places decide between colours."""
+        """Lets all pixels around the most doubtful places decide between stacks."""
         cfg = self.settings.close
         views = []
         for (name, own), sight, moved in zip(
@@ -323,7 +323,7 @@ class Reader:
             if gain < -cfg.reach or asked >= cfg.asked:
                 break
             if not np.any(stack) or not len(told.stack(column)):
-                continue  # one piece more in the dark between others explains any shadow
+                continue  # a piece where none stands explains any shadow in the dark between others
             by_rays = told.gain({column: stack})
             other = told.with_changes({column: stack})
             if by_rays < gain - 1.0 or not told.differing(other):

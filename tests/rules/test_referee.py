@@ -1,5 +1,7 @@
 """The referee at a KEWBZ table: what it tells, and when it keeps silent."""
 
+import random
+
 import pytest
 
 from rules.cells import Cell
@@ -451,6 +453,69 @@ def test_a_block_that_nobody_saw_is_told_when_another_one_rests_on_it() -> None:
     assert referee.believed == Stacks.of({**HIDING[-1], "a2": "LLD", "b2": "LLD", "c2": "DD"})
 
 
+def test_a_breach_taken_back_stays_on_the_record_when_turns_are_told_anew() -> None:
+    """What was wrong and put right meanwhile is told again with the turns around it."""
+    referee = Referee(find_game("turris").set_up())
+    scenes = (*HIDING, {**HIDING[-1], "c3": "DD"}, HIDING[-1])
+    for t, cells in enumerate(scenes):
+        referee.observe(4.0 * t, Stacks.of(cells))
+
+    told = referee.observe(32.0, Stacks.of({**HIDING[-1], "a2": "LLD", "b2": "??D", "c2": "DD"}))
+
+    wrong = [e.data["n"] for e in told if e.event == "turn" and not e.data["legal"]]
+    back = [e.data["n"] for e in told if e.event == "taken-back"]
+    assert "5 L +b2^L +c1^L legal final" in [short(event) for event in told]
+    assert wrong
+    assert set(wrong) <= set(back)
+
+
+def test_what_players_have_answered_is_not_told_otherwise() -> None:
+    """They said that nothing stands there: no turn is told anew with something on it."""
+    referee = Referee(find_game("turris").set_up())
+    for t, cells in enumerate(HIDING[:-1]):
+        referee.observe(4.0 * t, Stacks.of(cells))
+    hidden = Cell.parse("b2")
+    referee.observe(
+        20.0, Stacks.of({**HIDING[-1], "b2": "D"}), unsure={hidden: {"D": 0.6, "": 0.4}}
+    )
+    referee.answer(21.0, {hidden: ""})
+
+    told = referee.observe(25.0, Stacks.of({**HIDING[-1], "a2": "LLD", "b2": "??D", "c2": "DD"}))
+
+    assert not any(event.event == "corrected" for event in told)
+
+
+def test_a_surplus_cube_is_nobodys_turn_that_was_not_seen() -> None:
+    """In CUBE anybody may have put a cube there; turns that were told stay whose they were."""
+    game = find_game("cube").set_up()
+    referee, position = Referee(game), game.start()
+    chance = random.Random(3)
+    told = referee.observe(0.0, position.stacks)
+    for n in range(1, 15):
+        turns = [turn for turn in game.turns(position) if turn.changes and not turn.claim]
+        position = game.judge(position, chance.choice(turns[:400])).after
+        assert position is not None
+        told += referee.observe(5.0 * n, position.stacks)
+    whose = {event.data["n"]: event.data["player"] for event in told if event.event == "turn"}
+    free = next(cell for cell in game.lattice.cells() if cell not in position.stacks)
+
+    found = referee.observe(75.0, Stacks({**position.stacks, free: "?RG"}))
+
+    turns_told = [event.data for event in found if event.event == "turn"]
+    assert all(whose.get(turn["n"], turn["player"]) == turn["player"] for turn in turns_told)
+    assert any(not turn["legal"] for turn in turns_told)
+
+
+def test_single_cubes_that_nobody_saw_stay_unknown() -> None:
+    """Where every colour would be as wrong as the others, none is made up."""
+    referee = Referee(find_game("kewbz").set_up())
+    referee.observe(0.0, Stacks())
+
+    referee.observe(3.0, Stacks.of({"a1": "??B"}))
+
+    assert referee.believed[Cell.parse("a1")] == "??B"
+
+
 def test_a_block_in_plain_sight_over_nothing_is_told() -> None:
     """Where cameras see all units, nothing was hidden: the turn breaks the rules."""
     referee = Referee(find_game("turris").set_up())
@@ -658,8 +723,10 @@ def test_a_breach_beside_a_doubtful_cell_is_told() -> None:
 
     breach = Stacks.of({**tower, "b2": "", "c1": "DDDD"})
     told = referee.observe(16.0, breach, doubted=doubted)
+    again = [event for t in (16.5, 18.2) for event in referee.observe(t, breach)]
     later = referee.observe(20.0, Stacks.of({**tower, "a1": "LLL", "c1": "DDDD"}))
 
+    assert not [event for event in again if event.event in ("ask", "turn", "kept")]
     assert [short(event) for event in told if event.event == "turn"] == [
         "3 L +b2^L legal final",
         "4 D +c1^D upright-no-side-contact,fourth-unfinished-level open",
