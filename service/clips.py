@@ -59,9 +59,11 @@ class Clips:
 
     def told(self, event: Event) -> None:
         """An event of the game; turns and their changes get clips."""
-        if event.event != "turn" or (event.data["final"] and event.data["legal"]):
+        if event.event != "turn":
             return
-        n = event.data["n"]
+        n, final = event.data["n"], event.data["final"]
+        if final and (event.data["legal"] or n in self._began):
+            return  # it was made some scenes ago
         if n not in self._began:
             self._began[n] = max(self._last, event.t - BEFORE_S)
         self._last = event.t

@@ -217,12 +217,14 @@ class Sessions:
         if event["event"] != "turn" or follower is None:
             return
         turn, session = int(event["n"]), table.session.id
+        # What becomes final, or is told anew, is some scenes ago: the table shows more by now.
+        anew = not event["final"]
 
         def keep() -> None:
             for camera in follower.cameras():
                 picture = follower.picture(camera.name)
                 if picture is not None:
                     jpeg = small_jpeg(picture.image)
-                    self.store.keep_picture(session, turn, camera.name, jpeg)
+                    self.store.keep_picture(session, turn, camera.name, jpeg, anew=anew)
 
         self._background.submit(keep)

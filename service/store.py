@@ -180,11 +180,15 @@ class Store:
 
     # Pictures of turns
 
-    def keep_picture(self, session: str, turn: int, camera: str, jpeg: bytes) -> None:
+    def keep_picture(
+        self, session: str, turn: int, camera: str, jpeg: bytes, *, anew: bool = True
+    ) -> None:
+        """Keeps the picture of a turn; not `anew`: only where there is none yet."""
+        keep = "INSERT OR REPLACE INTO picture VALUES (?, ?, ?, ?)"
+        if not anew:
+            keep = "INSERT OR IGNORE INTO picture VALUES (?, ?, ?, ?)"
         with self._writing() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO picture VALUES (?, ?, ?, ?)", (session, turn, camera, jpeg)
-            )
+            db.execute(keep, (session, turn, camera, jpeg))
 
     def picture(self, session: str, turn: int, camera: str) -> bytes:
         """The picture of a turn; raises NotFound."""

@@ -62,3 +62,15 @@ def test_a_turn_that_is_told_anew_has_one_clip(tmp_path: Path) -> None:
 
     assert [path.name for path in tmp_path.iterdir()] == ["001-illegal-overhead.avi"]
     assert len(pictures(tmp_path / "001-illegal-overhead.avi")) == 15 * 6 + 1
+
+
+def test_a_breach_that_is_told_once_more_later_keeps_its_clip(tmp_path: Path) -> None:
+    """Turns may be told anew when something that was hidden shows itself, scenes afterwards."""
+    clips = Clips(tmp_path)
+    play(clips, 0, 3)
+    clips.told(turn(3, 1, legal=False))
+    play(clips, 3, 20)
+    clips.told(Event("turn", 20.0, {"n": 1, "legal": False, "final": True}))
+    play(clips, 20, 23)
+
+    assert max(pictures(tmp_path / "001-illegal-overhead.avi")) < 50

@@ -66,6 +66,19 @@ class TestLog:
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
             store._db.execute(statement)
 
+    def test_the_picture_of_a_turn_is_not_replaced_when_it_becomes_final(
+        self, store: Store
+    ) -> None:
+        """By then the next player has moved: the table shows another turn."""
+        store.append("one", 0, [("input", {})])
+        store.keep_picture("one", 1, "left", b"begun")
+        store.keep_picture("one", 1, "left", b"grown")
+        store.keep_picture("one", 1, "left", b"later", anew=False)
+        store.keep_picture("one", 2, "left", b"told late", anew=False)
+
+        assert store.picture("one", 1, "left") == b"grown"
+        assert store.picture("one", 2, "left") == b"told late"
+
     def test_a_forgotten_session_leaves_nothing(self, store: Store) -> None:
         """Deleting a session takes its log, pictures, cards and tokens along."""
         store.append("one", 0, [("input", {})])
