@@ -93,6 +93,22 @@ def pair_up(position: Position, doubts: Doubts) -> None:
         doubts.add(others)
 
 
+def doubt_alone(position: Position, doubts: Doubts) -> None:
+    """Where units are left over something is wrong, however well they are seen.
+
+    Each unit that may be the one without partner is doubted, with all that stands on it.
+    """
+    lattice, state = position.evidence.lattice, position.state[:-1]
+    alone = lonely_units(state, lattice)
+    for unit in np.flatnonzero(state) if alone else ():
+        without = state.copy()
+        without[unit] = 0
+        if lonely_units(without, lattice) < alone:
+            column, level = divmod(int(unit), lattice.levels)
+            lower = tuple(int(c) for c in position.stack(column)[:level])
+            doubts.add({column: {lower: -LONELY}})
+
+
 @dataclass(frozen=True, slots=True)
 class _Way:
     """Stacks to change, what that gains less what units without partner cost, and these units."""

@@ -18,7 +18,7 @@ from rules.lattice import Board
 from rules.pieces import KitPiece
 from rules.stacks import Stacks
 from vision.adapt import AdaptSettings, adapted, shadows
-from vision.blocks import all_blocks, pair_up
+from vision.blocks import all_blocks, doubt_alone, pair_up
 from vision.certainty import CellDoubt, CertaintySettings, Doubts, Rivals, strange_sights, trust
 from vision.close_look import CloseLook, CloseSettings, CloseView
 from vision.columns import RayTable
@@ -229,6 +229,8 @@ class Reader:
         doubts.add(slid)
         if patient and placing is None:
             self._look_closely(told, doubts, images, looks)
+        if patient and self._blocks:
+            doubt_alone(told, doubts)
         names = list(looks)
         pixels = {name: self._looks[name].pixels(images[name])[1] for name in names}
         changes = {name: own.change for name, own in looks.items()}

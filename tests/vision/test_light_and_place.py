@@ -12,7 +12,7 @@ from calibration.colour_space import AXES, DARKEST, linear_light
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
-from vision.blocks import lonely_units, pair_up
+from vision.blocks import doubt_alone, lonely_units, pair_up
 from vision.certainty import Doubts
 from vision.evidence import ColumnGains
 from vision.frame import ImageBGR
@@ -286,6 +286,23 @@ def test_the_first_thing_that_pairs_blocks_need_not_be_right(
 
     assert not lonely_units(position.state[:-1], lattice)
     assert position.stack(c2).tolist() == [2]
+
+
+def test_a_unit_without_partner_is_doubted(bright: tuple[Scene, Studio, Reader]) -> None:
+    """Blocks have two units: one by itself is wrong somewhere, and none that has its partner."""
+    _, studio, reader = bright
+    stacks = Stacks.of({"a1": "LL", "c1": "D", "c2": "D", "c3": "D"})
+    reader.read(studio.still(Stacks.of({"a1": "LL", "c1": "D", "c2": "D"}), 3))
+    assert reader._memory is not None
+    position = reader._memory.position
+    position.change(position.differing(reader._state(stacks)))
+    doubts = Doubts(position, position.columns_gain(), reader.settings.certainty)
+    doubts.take({})
+
+    doubt_alone(position, doubts)
+
+    columns = reader.lattice.columns
+    assert {column for column, _, _ in doubts.options()} == {2, 2 + 2 * columns}
 
 
 def test_a_pair_is_put_right_together() -> None:
