@@ -517,8 +517,12 @@ class Referee:
         self._asked = None
         event = Event("answered", t, {"cells": names(sorted(cells))})
         events = [event, *self.observe(t, Stacks({**self._seen, **cells}))]
-        self._moments.clear()  # what people have said is not gone back behind
+        self.take_at_their_word()
         return events
+
+    def take_at_their_word(self) -> None:
+        """People have said what stands there: no scene until now is told otherwise any more."""
+        self._moments.clear()
 
     def claim(self, t: float, player: str, card: str) -> list[Event]:
         """A player lays a card down; only games with cards know such a turn."""

@@ -59,6 +59,7 @@ def _told(referee: Referee, one: Input) -> list[Event]:  # noqa: C901, PLR0911  
         case "pass":
             return referee.pass_turn(one.t, body["player"])
         case "correct":  # reaches back through the log: service.inputs
+            referee.take_at_their_word()
             return []
 
 

@@ -485,6 +485,18 @@ def test_what_players_have_answered_is_not_told_otherwise() -> None:
     assert not any(event.event == "corrected" for event in told)
 
 
+def test_what_people_have_corrected_is_not_told_otherwise() -> None:
+    """After a correction no scene before it is played again."""
+    referee = Referee(find_game("turris").set_up())
+    for t, cells in enumerate(HIDING):
+        referee.observe(4.0 * t, Stacks.of(cells))
+    referee.take_at_their_word()
+
+    told = referee.observe(25.0, Stacks.of({**HIDING[-1], "a2": "LLD", "b2": "??D", "c2": "DD"}))
+
+    assert not any(event.event == "corrected" for event in told)
+
+
 def test_a_surplus_cube_is_nobodys_turn_that_was_not_seen() -> None:
     """In CUBE anybody may have put a cube there; turns that were told stay whose they were."""
     game = find_game("cube").set_up()
