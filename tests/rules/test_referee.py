@@ -583,6 +583,23 @@ def test_who_has_not_finished_his_turn_goes_on_with_it() -> None:
     ]
 
 
+def test_who_has_finished_before_the_next_one_played_is_not_blamed_for_owing() -> None:
+    """A lifted cube is seen down only with the next player's turn: two turns, no breach."""
+    referee = Referee(find_game("qbq").set_up())
+    start = referee.game.start().stacks.to_json()
+    first = {**start, "a1": "", "b2": "BB"}
+    lifted = {**first, "e5": ""}
+    told: list[Event] = []
+    for t, scene in enumerate((start, first, lifted, {**lifted, "f6": "RR", "b2": "BBB"})):
+        told = referee.observe(5.0 * t, Stacks.of(scene))
+
+    assert [short(event) for event in told if event.event == "turn"] == [
+        "2 R -e5 +f6R legal open",
+        "2 R -e5 +f6R legal final",
+        "3 B +b1B -b1 +b2B legal open",
+    ]
+
+
 def test_what_was_gone_before_a_turn_was_done_belongs_to_it() -> None:
     """Two cubes are lifted, one comes down: the next player has not yet lifted the other one."""
     referee = Referee(find_game("qbq").set_up())
