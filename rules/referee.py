@@ -19,7 +19,16 @@ from rules.errors import RulesError
 from rules.events import Event, names
 from rules.explaining import Explaining, Found
 from rules.game import Game
-from rules.looks import Belief, adopted, filled, look, missing_and_new, part_of, unknown
+from rules.looks import (
+    Belief,
+    adopted,
+    filled,
+    look,
+    missing_and_new,
+    part_of,
+    still_stands,
+    unknown,
+)
 from rules.moments import MOST_MOMENTS, Again, Moment, Waiting, again
 from rules.patience import Patience
 from rules.record import Record
@@ -196,12 +205,24 @@ class Referee:
         if not unsure or innocent(seen):
             return seen
         others = innocent_instead(seen, unsure, self._patience.doubt, innocent)
+        if self._accused_anyway(t, seen):
+            # The breach that was told stands in either case: nobody is acquitted by an answer.
+            others = [stacks for stacks in others if stacks != self.believed]
         if not others:
             return seen
         if self._plays_on(seen, others):
             return others[0]
         asked = self._ask(t, seen, others)
         return asked[0] if asked else None
+
+    def _accused_anyway(self, t: float, seen: Stacks) -> bool:
+        """Whether more has come to an illegal turn that has been told already."""
+        opened = self._book.open
+        if opened is None or opened.seen.kind != "illegal":
+            return False
+        if not still_stands(self.confirmed, opened.stacks, seen):
+            return False
+        return not self._explaining(t).wrong(seen).fresh
 
     def _plays_on(self, seen: Stacks, others: Sequence[Stacks]) -> bool:
         """Whether more has come beside what was asked about, and nothing of it was taken back."""

@@ -302,7 +302,8 @@ class Follower:
         if at_once and self._only_one_is_fine(scene):
             self._begun = True
             return self._tell(replace(scene, unsure={}), covered)
-        self._early = still_s < self.settings.doubt_s and self._much_at_once(scene)
+        still_early = still_s < self.settings.doubt_s and not self._beyond_question(scene)
+        self._early = still_early and self._much_at_once(scene)
         if not (known or self._early) and still_s < self._resting(scene):
             self._early = self._more_has_changed(reading)
         if self._early or not self._convincing(scene, still_s):
@@ -311,8 +312,11 @@ class Follower:
 
     def _resting(self, scene: Scene) -> float:
         """For how long what has come over the board besides pieces may be a hand at rest."""
-        again = not scene.unsure and self._agreed(scene) >= self.settings.agreed
-        return self.settings.doubt_s if again else self.settings.resting_s
+        return self.settings.doubt_s if self._beyond_question(scene) else self.settings.resting_s
+
+    def _beyond_question(self, scene: Scene) -> bool:
+        """Whether readings agree without any doubt so often that a surprise need not wait."""
+        return not scene.unsure and self._agreed(scene) >= self.settings.agreed
 
     def _takes_several_turns(self, scene: Scene) -> bool:
         """Whether no single turn leads there: much must be so by chance, a hand's shadow may be."""

@@ -815,6 +815,32 @@ def test_a_question_that_nobody_answers_is_dropped_as_play_goes_on() -> None:
     ]
 
 
+def test_what_comes_to_a_breach_that_was_told_is_not_asked_about() -> None:
+    """No answer would acquit anybody: the breach stands, with the doubtful cube or without."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d4="B", d5="Y", e4="B", h8="B")
+    more = Stacks.of({"d4": "B", "d5": "YB", "e4": "B", "h8": "B"})
+
+    found = table.referee.observe(9.0, more, {Cell.parse("d5"): {"YB": 0.8, "Y": 0.2}})
+
+    assert [event.event for event in found] == ["turn", "owed"]
+    assert short(found[0]).startswith("3 B +e4B +h8B +d5B ")
+
+
+def test_a_doubtful_breach_of_the_next_player_is_asked_about() -> None:
+    """It would be another one than the breach that was told."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", h8="Y")
+    more = Stacks.of({"d4": "B", "h8": "Y", "a8": "B"})
+
+    found = table.referee.observe(9.0, more, {Cell.parse("a8"): {"B": 0.8, "": 0.2}})
+
+    assert [event.event for event in found] == ["ask"]
+
+
 def test_a_question_stands_while_nothing_changes() -> None:
     """A scene that was asked about is not judged when it is seen again, more or less surely."""
     table = Table()
