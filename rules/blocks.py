@@ -7,7 +7,7 @@ units only; `adopted` keeps the blocks that are known and finds every way to cut
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rules.cells import Cell, Unit
 from rules.errors import ImpossibleChange
 from rules.lattice import Lattice
-from rules.pieces import Extent, Placed
+from rules.pieces import Extent, KitPiece, Placed
 from rules.stacks import Stacks
 from rules.turn import Change, after_changes, flat
 
@@ -267,6 +267,17 @@ def can_be_blocks(units: Mapping[Unit, str]) -> bool:
     """Whether units can be cut into blocks without a rest."""
     partners = {unit: _partners(unit, units) for unit in units}
     return len(_matching(partners, {})) == len(units)
+
+
+def all_blocks(kit: Sequence[KitPiece]) -> bool:
+    """Whether every piece of a kit fills exactly two units."""
+    extents = [extent for piece in kit for extent in piece.shape.extents]
+    return bool(extents) and all(e.width * e.depth * e.height == 2 for e in extents)
+
+
+def torn(kit: Sequence[KitPiece], stacks: Stacks) -> bool:
+    """Whether half a block stands there, of a kit that has nothing but blocks."""
+    return all_blocks(kit) and not can_be_blocks(dict(stacks.units()))
 
 
 def adopted(known: Iterable[Placed], before: Stacks, units: Mapping[Unit, str]) -> list[Tiling]:

@@ -56,10 +56,10 @@ class Explaining:
         belief, opened = self.book.belief, self.book.open
         same = look(self.book.game, belief, stacks)
         goes_on = opened and self._puts_down(opened, stacks)
-        if opened and opened.seen.kind == "owed" and not same.fine:
+        owing = opened is not None and opened.seen.kind == "owed" and not same.fine
+        if owing and (both := two_turns(self.book.game, belief, stacks, self.passing)):
             # Who has finished his turn before the next one played is not blamed for owing.
-            if both := two_turns(self.book.game, belief, stacks, self.passing):
-                return Found(both, fresh=False)
+            return Found(both, fresh=False)
         if opened and not goes_on and not (same.fine and self._second_thought(opened, stacks)):
             following = self._following(opened, stacks)
             if following:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from rules.blocks import torn
 from rules.book import Book
 from rules.cells import Cell
 from rules.doubt import Chances, differing, innocent_instead, likely, mended, question, whole
@@ -318,6 +319,9 @@ class Referee:
         if not cells:
             return None
         before = Stacks({**stacks, **{cell: now.get(cell, "") for cell in cells}})
+        kit = self.game.spec.kit
+        if torn(kit, before) and not torn(kit, stacks):
+            return None  # what has come is a whole block: its half was not there before
         wrong = self._wrong_anyway(t, before, cells)
         if wrong:
             self._asked = stacks  # the same scene again is the passing of time

@@ -10,7 +10,6 @@ from itertools import combinations
 import numpy as np
 
 from rules.lattice import Lattice
-from rules.pieces import KitPiece
 from vision.certainty import Doubts
 from vision.evidence import State
 from vision.position import Position, Stack
@@ -19,12 +18,6 @@ LONELY = 8.0  # what the score must gain for every unit that has no partner
 TRIED = 14  # doubtful alternatives that are combined in pairs
 SIDE_BY_SIDE = 4  # ways that are followed at once
 ROUNDS = 6  # alternatives, or pairs of them, that are taken one after the other
-
-
-def all_blocks(kit: Sequence[KitPiece]) -> bool:
-    """Whether every piece of a kit fills exactly two units."""
-    extents = [extent for piece in kit for extent in piece.shape.extents]
-    return bool(extents) and all(e.width * e.depth * e.height == 2 for e in extents)
 
 
 def lonely_units(state: State, lattice: Lattice) -> int:

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.colour_space import Floats32
+from rules.blocks import all_blocks
 from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.pieces import KitPiece
 from rules.stacks import Stacks
 from vision.adapt import AdaptSettings, adapted, shadows
-from vision.blocks import all_blocks, doubt_alone, pair_up
+from vision.blocks import doubt_alone, pair_up
 from vision.certainty import CellDoubt, CertaintySettings, Doubts, Rivals, strange_sights, trust
 from vision.close_look import CloseLook, CloseSettings, CloseView
 from vision.columns import RayTable

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
-from rules.blocks import can_be_blocks
+from rules.blocks import torn
 from rules.cells import Cell
 from rules.stacks import Stacks
-from vision.blocks import all_blocks
 from vision.reader import Reader
 from vision.reading import Reading
 from vision.seen import Scene
@@ -154,9 +153,8 @@ class Surprise:
 
     def _tears(self) -> float:
         """How much rarer it is, as a power, that a scene which is not made of whole blocks is."""
-        if not all_blocks(self.reader.kit) or can_be_blocks(dict(self.scene.stacks.units())):
-            return 0.0
-        return TORN if can_be_blocks(dict(self.before.units())) else 0.0
+        kit = self.reader.kit
+        return TORN if torn(kit, self.scene.stacks) and not torn(kit, self.before) else 0.0
 
     def _fine_odds(self) -> dict[Stacks, float]:
         """Scenes that would surprise nobody, with their odds against what was read."""

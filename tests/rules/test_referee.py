@@ -764,6 +764,19 @@ def test_a_breach_beside_a_doubtful_cell_is_told() -> None:
     assert [event.event for event in later if event.event in ("ask", "kept")] == ["kept"]
 
 
+def test_half_a_block_is_no_doubt_that_a_breach_hangs_on() -> None:
+    """What may have stood under one end of a new block was none: the whole block has come."""
+    referee = Referee(find_game("kwinty").set_up())
+    scene = {"i1": "L", "j1": "L"}
+    for t, cells in enumerate(({}, scene)):
+        referee.observe(5.0 * t, Stacks.of(cells))
+
+    doubted = {Cell.parse("d1"): {"D": 0.3}}
+    told = referee.observe(10.0, Stacks.of({**scene, "c1": "D", "d1": "D"}), doubted=doubted)
+
+    assert short(told[-1]) == "2 D +c1~d1D no-contact open"
+
+
 def test_what_was_owed_but_out_of_sight_is_corrected_when_the_next_player_acts() -> None:
     """A tower cube that may well be there is believed rather than held against its player."""
     table = Table()
