@@ -316,7 +316,7 @@ class Follower:
 
     def _beyond_question(self, scene: Scene) -> bool:
         """Whether readings agree without any doubt so often that a surprise need not wait."""
-        return not scene.unsure and self._agreed(scene) >= self.settings.agreed
+        return not self._new_doubt(scene) and self._agreed(scene) >= self.settings.agreed
 
     def _takes_several_turns(self, scene: Scene) -> bool:
         """Whether no single turn leads there: much must be so by chance, a hand's shadow may be."""
@@ -347,7 +347,7 @@ class Follower:
         cfg = self.settings
         agreed = self._agreed(scene)
         all_agree = agreed == len(self._readings)
-        if not scene.unsure and agreed >= (2 if all_agree else cfg.agreed):
+        if not self._new_doubt(scene) and agreed >= (2 if all_agree else cfg.agreed):
             return True
         if still_s >= (cfg.doubt_s if agreed > 1 else cfg.discord_s):
             return True

@@ -708,6 +708,18 @@ def test_old_doubt_delays_no_new_turn() -> None:
     assert room.reader.calls == before + 1
 
 
+def test_old_doubt_delays_no_surprise() -> None:
+    """A breach elsewhere is told after two readings: to wait longer clears no doubt that is old."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}), Stacks.of({"b2": "Y", "d4": "Y"}))
+    room.wait(0.5)
+    room.put(b2="B")
+    room.reader.unsure = {Cell.parse("b2"): {"B": 0.9, "Y": 0.1}}
+    room.wait(5.0)
+    room.put(b2="B", d4="Y")
+
+    assert [scene["d4"] for scene in scenes(room.wait(0.6))] == ["Y"]
+
+
 def test_a_turn_with_something_besides_is_only_the_turn_where_that_may_be() -> None:
     """A piece lost from sight behind new ones is rather there than taken away at the same time."""
     first, both = Stacks.of({"b3": "B"}), Stacks.of({"b3": "B", "b2": "Y"})
