@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from rules.blocks import torn
 from rules.book import Book
@@ -37,6 +37,16 @@ from rules.seats import Seats, across
 from rules.stacks import Stacks
 from rules.turn import Turn
 
+
+class Asked(NamedTuple):
+    """A scene that the players were asked about, and how it blames nobody, if that is known."""
+
+    t: float
+    scene: Stacks
+    innocent: Stacks | None
+    hand: str | None  # who had reached in
+
+
 SOMEBODY_ELSE = ""  # none of the players by name, but not the one who has made the open turn
 
 
@@ -52,7 +62,7 @@ class Referee:
         self._book = Book(game, (game.start(),), language)
         self._seen = Stacks()
         self._disorder: Waiting | None = None
-        self._asked: Stacks | None = None
+        self._asked: Asked | None = None
         self._awaited: Stacks | None = None
         self._moments: list[Moment] = []  # the last ones, since people have decided anything
         self._seats = Seats()
@@ -149,9 +159,10 @@ class Referee:
         if chosen is None:
             return []
         if chosen != seen:
+            before = self._went_on(t, chosen)
             self._seen = chosen
             self._note(t, chosen)
-            events = self._play(t, chosen)
+            events = [*before, *self._play(t, chosen)]
             if events:  # else it waits, and whoever is told so would believe what stood before
                 events.insert(0, Event("corrected", t, {"cells": names(seen.differing(chosen))}))
             return [*events, *self.tick(t)]
@@ -203,17 +214,17 @@ class Referee:
         Who plays on and leaves the question open has seen nothing wrong.
         """
         innocent = self._explaining().innocent
-        if not unsure or innocent(seen):
+        if innocent(seen):
             return seen
         others = innocent_instead(seen, unsure, self._patience.doubt, innocent)
         if self._accused_anyway(t, seen):
             # The breach that was told stands in either case: nobody is acquitted by an answer.
             others = [stacks for stacks in others if stacks != self.believed]
         if not others:
-            return seen
-        if self._plays_on(seen, others):
+            return self._left_open(seen)
+        if self._plays_on(seen, differing(seen, others)):
             return others[0]
-        asked = self._ask(t, seen, others)
+        asked = self._ask(t, seen, others, others[0])
         return asked[0] if asked else None
 
     def _accused_anyway(self, t: float, seen: Stacks) -> bool:
@@ -225,18 +236,51 @@ class Referee:
             return False
         return not self._explaining(t).wrong(seen).fresh
 
-    def _plays_on(self, seen: Stacks, others: Sequence[Stacks]) -> bool:
+    def _left_open(self, seen: Stacks) -> Stacks:
+        """The scene with the innocent answer where play goes on from a question.
+
+        So it is however surely the doubtful cells are read now: they look as they did.
+        """
+        asked = self._asked
+        if asked is None or asked.innocent is None:
+            return seen
+        cells = asked.scene.differing(asked.innocent)
+        if not self._plays_on(seen, cells) or {*asked.scene.differing(seen)} & {*cells}:
+            return seen
+        return Stacks({**seen, **{cell: asked.innocent.get(cell, "") for cell in cells}})
+
+    def _went_on(self, t: float, chosen: Stacks) -> list[Event]:
+        """What was asked about is played with the answer that holds now, if more is wrong since.
+
+        Else what is right and what is wrong would be told as one illegal turn.
+        """
+        asked, now = self._asked, self._hand
+        if asked is None or asked.innocent is None or self._explaining().innocent(chosen):
+            return []
+        doubtful = asked.scene.differing(asked.innocent)
+        if any(chosen.get(cell, "") != asked.innocent.get(cell, "") for cell in doubtful):
+            return []
+        self._seen, self._hand = asked.innocent, asked.hand
+        self._note(asked.t, asked.innocent)
+        events = self._play(asked.t, asked.innocent)
+        self._hand = now
+        return [replace(event, t=t) for event in events]
+
+    def _plays_on(self, seen: Stacks, doubtful: Iterable[Cell]) -> bool:
         """Whether more has come beside what was asked about, and nothing of it was taken back."""
         if self._asked is None:
             return False
-        changed = {*self._asked.differing(seen)} - {*differing(seen, others)}
-        return bool(changed) and changed.isdisjoint(self.believed.differing(self._asked))
+        asked = self._asked.scene
+        changed = {*asked.differing(seen)} - {*doubtful}
+        return bool(changed) and changed.isdisjoint(self.believed.differing(asked))
 
-    def _ask(self, t: float, seen: Stacks, others: Sequence[Stacks]) -> list[Event]:
+    def _ask(
+        self, t: float, seen: Stacks, others: Sequence[Stacks], innocent: Stacks | None = None
+    ) -> list[Event]:
         """The question what stands there, once a scene."""
-        if self._asked == seen:
+        if self._asked is not None and self._asked.scene == seen:
             return []
-        self._asked = seen
+        self._asked = Asked(t, seen, innocent, self._hand)
         return [question(t, seen, others, self._book.language)]
 
     def _otherwise(self, t: float, stacks: Stacks, doubted: Chances) -> list[Event] | None:
@@ -252,7 +296,7 @@ class Referee:
         explaining = self._explaining(t)
         if explaining.innocent(stacks) or explaining.fine(stacks).looks:
             return None
-        if stacks == self._asked:
+        if self._asked is not None and stacks == self._asked.scene:
             return self.tick(t)  # the question stands until it is answered, or play goes on
         kept = self._kept_before(t, stacks)
         return kept or self._retold(t, stacks, doubted) or self._found_back(t, stacks, doubted)
@@ -322,10 +366,20 @@ class Referee:
         kit = self.game.spec.kit
         if torn(kit, before) and not torn(kit, stacks):
             return None  # what has come is a whole block: its half was not there before
+        if torn(kit, stacks) and not torn(kit, before) and _has_more(stacks, before):
+            return self._as_before(t, before, cells)  # and half a block has not come
         wrong = self._wrong_anyway(t, before, cells)
         if wrong:
-            self._asked = stacks  # the same scene again is the passing of time
+            self._asked = Asked(
+                t, stacks, None, None
+            )  # the same scene again is the passing of time
         return wrong or self._ask(t, stacks, [before])
+
+    def _as_before(self, t: float, before: Stacks, cells: Sequence[Cell]) -> list[Event]:
+        """What follows from a scene in which doubtful cells are as they were."""
+        self._seen = before
+        events = self._noted(t, before)
+        return [Event("corrected", t, {"cells": names(cells)}), *events] if events else []
 
     def _wrong_anyway(self, t: float, before: Stacks, cells: Sequence[Cell]) -> list[Event]:
         """The breach of one piece beside doubtful cells, whatever stands there; maybe none.
@@ -570,6 +624,11 @@ class Referee:
             self.phase = "play"
             events.append(Event("phase", t, {"phase": "play"}))
         return events
+
+
+def _has_more(stacks: Stacks, before: Stacks) -> bool:
+    """Whether everything that stood there still does, and nothing but more has come."""
+    return all(stacks.get(cell, "").startswith(stack) for cell, stack in before.items())
 
 
 def _lasts(event: Event) -> bool:

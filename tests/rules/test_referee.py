@@ -854,6 +854,42 @@ def test_a_doubtful_breach_of_the_next_player_is_asked_about() -> None:
     assert [event.event for event in found] == ["ask"]
 
 
+def test_a_question_that_was_left_open_stays_answered_however_surely_it_is_read() -> None:
+    """The next player's breach is told as his; nobody is blamed for what was asked about."""
+    referee = Referee(find_game("kwinty").set_up())
+    wall = {"i1": "L", "j1": "L"}
+    for t, cells in enumerate(({}, wall)):
+        referee.observe(5.0 * t, Stacks.of(cells))
+    doubt = {Cell.parse("h1"): {"LL": 0.8, "DD": 0.2}}
+    asked = referee.observe(10.0, Stacks.of({**wall, "h1": "LL"}), doubt)
+
+    found = referee.observe(15.0, Stacks.of({**wall, "h1": "LL", "d1": "LL"}))
+
+    assert [event.event for event in asked] == ["ask"]
+    assert [short(event) for event in found] == [
+        "corrected ['h1']",
+        "1 L +i1~j1L legal final",
+        "2 D +h1^D legal open",
+        "2 D +h1^D legal final",
+        "3 L +d1^L no-contact open",
+    ]
+
+
+def test_half_a_block_that_seems_to_have_come_with_a_breach_is_not_there() -> None:
+    """A unit invented in a well leaves no doubt about the block that came."""
+    referee = Referee(find_game("turris").set_up())
+    tower = {"a1": "L", "b1": "L", "c1": "DD"}
+    for t, cells in enumerate(({}, {"a1": "L", "b1": "L"}, tower)):
+        referee.observe(3.0 * t, Stacks.of(cells))
+    doubted = {Cell.parse("b1"): {"LD": 0.3}}
+
+    scene = Stacks.of({**tower, "b1": "LD", "b3": "LL", "a3": "LL"})
+    found = referee.observe(9.0, scene, doubted=doubted)
+
+    assert short(found[0]) == "corrected ['b1']"
+    assert short(found[-1]).startswith("3 L +a3^L +b3^L ")
+
+
 def test_a_question_stands_while_nothing_changes() -> None:
     """A scene that was asked about is not judged when it is seen again, more or less surely."""
     table = Table()
