@@ -70,11 +70,24 @@ def again(
             tries += 1
             if tries > MOST_TRIES:
                 return
-            anew = (
+            anew = tuple(
                 moment._replace(stacks=Stacks({**moment.stacks, **cells}))
                 for moment in moments[back:]
             )
-            yield Again(back, tuple(anew), tuple(sorted(cells)), now)
+            # With it, what seemed half a turn may be a breach, although all was put right soon.
+            for scenes in dict.fromkeys((anew, _without_detours(anew))):
+                yield Again(back, scenes, tuple(sorted(cells)), now)
+
+
+def _without_detours(moments: Sequence[Moment]) -> tuple[Moment, ...]:
+    """The same moments but for scenes after which all stood as before: a piece nudged, say."""
+    kept: list[Moment] = []
+    for moment in moments:
+        if len(kept) > 1 and kept[-2].stacks == moment.stacks:
+            kept.pop()
+        else:
+            kept.append(moment)
+    return tuple(kept)
 
 
 def _hidden(

@@ -469,6 +469,23 @@ def test_a_breach_taken_back_stays_on_the_record_when_turns_are_told_anew() -> N
     assert set(wrong) <= set(back)
 
 
+def test_a_block_nudged_meanwhile_does_not_keep_turns_from_being_told_anew() -> None:
+    """Half a turn, as it seemed, is a breach with what was hidden; but it was put right soon."""
+    referee = Referee(find_game("turris").set_up())
+    nudged = {cell: stack for cell, stack in HIDING[-1].items() if cell != "a2"}
+    for t, cells in enumerate((*HIDING, nudged, HIDING[-1])):
+        referee.observe(4.0 * t, Stacks.of(cells))
+
+    told = referee.observe(32.0, Stacks.of({**HIDING[-1], "a2": "LLD", "b2": "??D", "c2": "DD"}))
+
+    assert [short(event) for event in told if event.event != "owed"] == [
+        "corrected ['b2']",
+        "4 D +a1~b1D legal final",
+        "5 L +b2^L +c1^L legal final",
+        "6 D +a2~b2D +c2^D legal open",
+    ]
+
+
 def test_what_players_have_answered_is_not_told_otherwise() -> None:
     """They said that nothing stands there: no turn is told anew with something on it."""
     referee = Referee(find_game("turris").set_up())
