@@ -212,7 +212,7 @@ class Explaining:
             return True
         if opened.legal:
             moved = not still_stands(self.book.stacks, opened.stacks, stacks)
-            his = moved or not self._made(opened)
+            his = moved or not self._made(opened) or self.hand == mover
             return not (his and new == {mover} and next_one != mover)
         if opened.seen.kind == "owed":  # who has not finished his turn goes on with it
             return False

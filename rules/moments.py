@@ -28,6 +28,7 @@ class Waiting(NamedTuple):
     since: float
     begun: bool = False  # a legal turn is in it, and perhaps the beginning of the next one
     fresh: bool = False  # that legal turn comes after the open one
+    theirs: bool = False  # another player's piece is gone, by the hand of who has just moved
     back: bool = False  # an illegal turn was taken back in part, and perhaps will be as a whole
 
 

@@ -192,6 +192,8 @@ class Referee:
         if waiting and waiting.stacks == self._seen and t - waiting.since >= self._mends(waiting):
             if waiting.begun:
                 return self._taken_along(t, waiting)
+            if waiting.theirs:  # then it is its owner's doing, whoever seems to have reached in
+                return self._told(t, waiting.stacks, self._explaining(t).fine(waiting.stacks))
             return self._illegal(t, waiting.stacks)
         opened = self._book.open
         if opened and opened.legal and t - opened.t >= self._patience.bonus_s:
@@ -423,14 +425,22 @@ class Referee:
             found = explaining.fine(stacks)
         if found.goes_on:
             return self._gone_on(t, stacks, found)
+        if self._takes_anothers(found):
+            if self._disorder is None or self._disorder.stacks != stacks:
+                self._disorder = Waiting(stacks, t, theirs=True)
+            return []
         if not found.looks:
             if events := self._book.take_back_to(t, stacks):
                 self._disorder = self._asked = None
                 return events
             waits = self._going_back(t, stacks) or self._in_disorder(t, stacks)
             return [] if waits else self._illegal(t, stacks)
+        return self._told(t, stacks, found)
+
+    def _told(self, t: float, stacks: Stacks, found: Found) -> list[Event]:
+        """The turns that explain a scene, and nobody can complain about."""
+        book, events = self._book, list[Event]()
         self._disorder = self._asked = None
-        events = []
         for i, seen in enumerate(found.looks):
             if i or found.fresh:
                 events += book.close(t)
@@ -439,6 +449,19 @@ class Referee:
             if seen.kind == "legal" and not seen.owed and book.ended(t):
                 return events + self._end(t)
         return events
+
+    def _takes_anothers(self, found: Found) -> bool:
+        """Whether only a piece of the next player's is gone, and who has just moved reached in.
+
+        What comes down next tells whose doing that was.
+        """
+        opened = self._book.open
+        if opened is None or not opened.legal or not found.fresh or len(found.looks) > 1:
+            return False
+        (lifted,) = found.looks
+        mover, next_one = opened.seen.turn.player, lifted.turn.player
+        only_gone = not any(change.add for change in lifted.turn.changes)
+        return lifted.kind == "owed" and only_gone and self._hand == mover != next_one
 
     def _kept_before(self, t: float, stacks: Stacks) -> list[Event]:
         """What follows if that which waited was an illegal turn, let stand by a legal one now."""
@@ -513,7 +536,7 @@ class Referee:
 
     def _mends(self, waiting: Waiting) -> float:
         """For how many seconds what waits may still be mended or go on; accidents for ever."""
-        if waiting.begun or waiting.back:
+        if waiting.begun or waiting.back or waiting.theirs:
             return self._patience.lifted_s
         missing, new = missing_and_new(self.believed, waiting.stacks)
         if not new and missing < self._patience.knocked:

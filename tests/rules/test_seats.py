@@ -294,3 +294,34 @@ def test_a_breach_long_after_another_is_the_next_players() -> None:
 
     assert told[-2:-1] == ["kept 5"]
     assert told[-1].startswith("6 R -a1 ")
+
+
+@pytest.mark.parametrize(
+    ("hour", "cells", "told"),
+    [
+        (BACK, {"e6": "RR"}, ["6 R -a2 -f6 +e5R +e6R not-own-cube open"]),
+        (FRONT, {"b2": "BBB"}, ["6 R -f6 +e5R legal final", "7 B -a2 +b2B legal open"]),
+    ],
+    ids=["goes-on", "the-owner-goes-on"],
+)
+def test_who_has_just_moved_and_lifts_anothers_cube_is_waited_for(
+    hour: float, cells: dict[str, str], told: list[str]
+) -> None:
+    """What comes down next, and from whose side, tells whether it is his or its owner's doing."""
+    referee = Referee(find_game("qbq").set_up())
+    scene = referee.game.start().stacks.to_json()
+    referee.observe(0.0, Stacks.of(scene))
+    for n, (reached, changed) in enumerate((
+        (FRONT, {"a1": "", "b2": "BB"}), (BACK, {"f6": "", "e5": "RR"}),
+        (FRONT, {"b2": "B", "a1": "B"}), (BACK, {"e5": "R", "f6": "R"}),
+        (FRONT, {"a1": "", "b2": "BB"}), (BACK, {"f6": "", "e5": "RR"}),
+    )):  # fmt: skip
+        scene |= changed
+        referee.observe(6.0 * (n + 1), Stacks.of(scene), hand_clock=reached)
+    scene["a2"] = ""
+
+    lifted = referee.observe(37.0, Stacks.of(scene), hand_clock=BACK)
+    found = referee.observe(38.0, Stacks.of(scene | cells), hand_clock=hour)
+
+    assert lifted == []
+    assert [short(event) for event in found] == told
