@@ -32,6 +32,15 @@ class Waiting(NamedTuple):
     back: bool = False  # an illegal turn was taken back in part, and perhaps will be as a whole
 
 
+class Asked(NamedTuple):
+    """A scene that the players were asked about, and how it blames nobody, if that is known."""
+
+    t: float
+    scene: Stacks
+    innocent: Stacks | None
+    hand: str | None  # who had reached in
+
+
 class Moment(NamedTuple):
     """A scene as it was played, and what was believed before it."""
 

@@ -1,0 +1,96 @@
+"""Asking: what is asked where a verdict depends on doubt, and what answers it if nobody does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from rules.cells import Cell
+from rules.doubt import Chances, differing, innocent_instead, question
+from rules.events import Event
+from rules.looks import still_stands
+from rules.moments import Asked
+from rules.play import Play
+from rules.stacks import Stacks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asking:
+    """The questions of one game."""
+
+    _play: Play
+
+    def chosen(self, t: float, seen: Stacks, unsure: Chances) -> Stacks | Event | None:
+        """The scene to judge; a question where the verdict depends on the doubt.
+
+        Who plays on and leaves the question open has seen nothing wrong.
+        """
+        innocent = self._play.explaining().innocent
+        if innocent(seen):
+            return seen
+        others = innocent_instead(seen, unsure, self._play.patience.doubt, innocent)
+        if self._accused_anyway(t, seen):
+            # The breach that was told stands in either case: nobody is acquitted by an answer.
+            others = [stacks for stacks in others if stacks != self._play.believed]
+        if not others:
+            return self._left_open(seen)
+        if self._plays_on(seen, differing(seen, others)):
+            return others[0]
+        asked = self.ask(t, seen, others, others[0])
+        return asked[0] if asked else None
+
+    def _accused_anyway(self, t: float, seen: Stacks) -> bool:
+        """Whether more has come to an illegal turn that has been told already."""
+        opened = self._play.book.open
+        if opened is None or opened.seen.kind != "illegal":
+            return False
+        if not still_stands(self._play.confirmed, opened.stacks, seen):
+            return False
+        return not self._play.explaining(t).wrong(seen).fresh
+
+    def _left_open(self, seen: Stacks) -> Stacks:
+        """The scene with the innocent answer where play goes on from a question.
+
+        So it is however surely the doubtful cells are read now: they look as they did.
+        """
+        asked = self._play.asked
+        if asked is None or asked.innocent is None:
+            return seen
+        cells = asked.scene.differing(asked.innocent)
+        if not self._plays_on(seen, cells) or {*asked.scene.differing(seen)} & {*cells}:
+            return seen
+        return Stacks({**seen, **{cell: asked.innocent.get(cell, "") for cell in cells}})
+
+    def went_on(self, t: float, chosen: Stacks) -> list[Event]:
+        """What was asked about is played with the answer that holds now, if more is wrong since.
+
+        Else what is right and what is wrong would be told as one illegal turn.
+        """
+        asked, now = self._play.asked, self._play.hand
+        if asked is None or asked.innocent is None or self._play.explaining().innocent(chosen):
+            return []
+        doubtful = asked.scene.differing(asked.innocent)
+        if any(chosen.get(cell, "") != asked.innocent.get(cell, "") for cell in doubtful):
+            return []
+        self._play.seen, self._play.hand = asked.innocent, asked.hand
+        self._play.note(asked.t, asked.innocent)
+        events = self._play.judge(asked.t, asked.innocent)
+        self._play.hand = now
+        return [replace(event, t=t) for event in events]
+
+    def _plays_on(self, seen: Stacks, doubtful: Iterable[Cell]) -> bool:
+        """Whether more has come beside what was asked about, and nothing of it was taken back."""
+        if self._play.asked is None:
+            return False
+        asked = self._play.asked.scene
+        changed = {*asked.differing(seen)} - {*doubtful}
+        return bool(changed) and changed.isdisjoint(self._play.believed.differing(asked))
+
+    def ask(
+        self, t: float, seen: Stacks, others: Sequence[Stacks], innocent: Stacks | None = None
+    ) -> list[Event]:
+        """The question what stands there, once a scene."""
+        if self._play.asked is not None and self._play.asked.scene == seen:
+            return []
+        self._play.asked = Asked(t, seen, innocent, self._play.hand)
+        return [question(t, seen, others, self._play.book.language)]
