@@ -269,9 +269,10 @@ class Follower:
         self, images: Mapping[str, ImageBGR], reading: Reading, last: Stacks | None
     ) -> Reading:
         """The reading where nobody has reached in: what looks like nothing known is a piece."""
-        if last is not None:  # then covered cells were not read, but taken over from it
-            reading = self._where.reader.read(images)
         cells = frozenset(cell for cover in reading.covered.values() for cell in cover.cells)
+        if cells and last is not None:  # then they were not read, but taken over from it
+            reading = self._where.reader.read(images)
+            cells = frozenset(cell for cover in reading.covered.values() for cell in cover.cells)
         return replace(reading, hidden=reading.hidden - cells, covered={})
 
     def _judged(

@@ -390,6 +390,18 @@ def test_where_nobody_reaches_in_nothing_is_covered() -> None:
     ]
 
 
+def test_what_covers_no_cell_is_not_read_around() -> None:
+    """Something at the rim hides nothing: the reading is whole, and a second one tells no more."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}))
+    room.wait(1.0)
+    room.reader.covered = {"side": Covered(COVERED["side"].mask, frozenset())}
+    room.put(b2="B")
+    before = room.reader.calls
+
+    assert scenes(room.wait(0.6)) == [{"b2": "B"}]
+    assert room.reader.calls == before + 1
+
+
 def test_much_that_changes_at_once_is_looked_at_for_longer() -> None:
     """No turn puts down five cubes: something may be in the way that goes in a moment."""
     room = Room(Stacks())
