@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rules.blocks import torn
 from rules.pieces import BLOCK
 from rules.record import parse_record
 from rules.registry import find_game
@@ -226,6 +227,16 @@ class TestPlays:
 
         assert str(first) == str(second)
         assert str(first) != str(random_record(spec, 10, 15, mischief=mischief))
+
+    def test_nobody_saws_a_block_through(self) -> None:
+        """Illegal turns take whole blocks, too: what is left falls into blocks in every scene."""
+        spec = find_game("turris")
+        script = random_script(spec, 51001, 20, family="check", rig="corners", mischief=Mischief())
+
+        turns = [e for e in rehearse(script).truth if e.event == "turn"]
+
+        assert len(turns) == 20
+        assert not any(torn(spec.kit, Stacks.of(e.data["stacks"])) for e in turns)
 
     def test_changes_are_undone(self) -> None:
         """Whatever hands did, taking it back leads to what stood before."""

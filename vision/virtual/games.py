@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rules.blocks import torn
 from rules.cells import Cell
 from rules.errors import KiebitzError
 from rules.game import Game, GameSpec, Setup
@@ -109,13 +110,15 @@ def _elsewhere(change: Change, cell: Cell) -> Change:
 
 
 def _possible(game: Game[Any], position: Any, turn: Turn) -> bool:
-    """Whether such pieces would stand: on the board, flat, and not too high."""
+    """Whether such pieces would stand: whole, on the board, flat, and not too high."""
     stacks = position.stacks
     try:
         for change in turn.changes:
             stacks = after_changes(stacks, [change], game.lattice)
             if any("." in stack or len(stack) > game.lattice.levels for stack in stacks.values()):
                 return False
+            if torn(game.spec.kit, stacks):
+                return False  # nobody saws a block through to take a half of it away
     except KiebitzError:
         return False
     return bool(stacks != position.stacks)
