@@ -29,7 +29,7 @@ class Asking:
         if innocent(seen):
             return seen
         others = innocent_instead(seen, unsure, self._play.patience.doubt, innocent)
-        if self._accused_anyway(t, seen):
+        if others and self._accused_anyway(t, seen):
             # The breach that was told stands in either case: nobody is acquitted by an answer.
             others = [stacks for stacks in others if stacks != self._play.believed]
         if not others:
