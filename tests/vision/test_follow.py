@@ -725,7 +725,7 @@ def test_old_doubt_delays_no_surprise() -> None:
     room = Room(Stacks(), Stacks.of({"b2": "B"}), Stacks.of({"b2": "Y", "d4": "Y"}))
     room.wait(0.5)
     room.put(b2="B")
-    room.reader.unsure = {Cell.parse("b2"): {"B": 0.9, "Y": 0.1}}
+    room.reader.unsure = {Cell.parse("b2"): {"B": 0.55, "Y": 0.45}}
     room.wait(5.0)
     room.put(b2="B", d4="Y")
 
