@@ -23,6 +23,11 @@ def save_empty(folder: Path, camera: str, image: Image) -> Path:
     return path
 
 
+def forget_empty(folder: Path, camera: str) -> None:
+    """For a picture that turned out not to show the empty table."""
+    empty_path(folder, camera).unlink(missing_ok=True)
+
+
 def load_empty(folder: Path, camera: str) -> Image | None:
     """The picture of the empty table, None where nobody took one."""
     path = empty_path(folder, camera)

@@ -72,7 +72,7 @@ class Calibration:
 
     cameras: Mapping[str, CameraRecord] = field(default_factory=dict)
     lenses: Mapping[str, LensRecord] = field(default_factory=dict)
-    board: Mapping[str, Any] = field(default_factory=dict)  # measured sizes that were "auto"
+    board: Mapping[str, Any] = field(default_factory=dict)  # sizes that were measured
     colours: Mapping[str, Any] | None = None  # of calibration.colour, which also names its sidecar
 
     def with_camera(self, name: str, record: CameraRecord) -> "Calibration":
@@ -89,6 +89,12 @@ class Calibration:
         return replace(
             self, board={**self.board, "frame_height_mm": height, "frame_width_mm": width}
         )
+
+    def with_unit_height(self, height_mm: float | None) -> "Calibration":
+        """The same with pieces so high, whatever the table says; None: as it says."""
+        others = {key: value for key, value in self.board.items() if key != "unit_height_mm"}
+        own = {} if height_mm is None else {"unit_height_mm": height_mm}
+        return replace(self, board=others | own)
 
     def camera(self, name: str) -> Camera:
         """A calibrated camera by name; raises CalibrationError."""

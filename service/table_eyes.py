@@ -15,6 +15,7 @@ from rules.game import GameSpec
 from rules.lattice import Board
 from rules.pieces import CUBE
 from rules.stacks import Stacks
+from service.flat_pieces import flat_board
 from service.same_board import check_same_board
 from service.table import Table
 from service.table_folder import read_table
@@ -23,13 +24,15 @@ from vision.reader import Reader
 
 
 def measured_board(table: Table, calibration: store.Calibration) -> Board:
-    """The board of a table, with what calibration measured where the table says "auto"."""
+    """The board of a table, with what calibration measured beyond what the table says."""
     board = table.scene.board
     found: dict[str, Any] = {
         name: float(calibration.board[name])
         for name in ("frame_height_mm", "frame_width_mm", "recess_mm")
         if getattr(board, name) == "auto" and name in calibration.board
     }
+    if "unit_height_mm" in calibration.board and board.lattice.levels == 1:
+        board = flat_board(board)
     return replace(board, **found)
 
 

@@ -226,8 +226,8 @@ def _board(entries: Entries, spec: GameSpec) -> Board:
         levels = lattice.levels
     pitch = entries.number("pitch_mm", lattice.pitch_mm, 1, 999)
     unit = entries.numbers("unit_mm", lattice.unit_mm, one_for_all=True)
-    if not all(1 <= edge < 1000 for edge in unit):
-        entries.wrong("unit_mm", "width, depth and height of one unit from 1 to 999 mm")
+    if not all(1 <= edge < 1000 for edge in unit[:2]) or not 0 < unit[2] < 1000:
+        entries.wrong("unit_mm", "width and depth of one unit from 1 to 999 mm, and its height")
         unit = lattice.unit_mm
     elif max(unit[:2]) > pitch:
         entries.wrong("unit_mm", f"pieces that fit side by side into a pitch of {pitch:g} mm")

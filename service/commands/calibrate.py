@@ -27,6 +27,7 @@ from rules.errors import UnknownName
 from rules.lattice import Board
 from service.camera_pictures import camera_pictures
 from service.commands.calibrate_colours import colours
+from service.flat_pieces import is_full
 from service.progress import progress
 from service.same_board import stamped
 from service.table import Table
@@ -159,7 +160,8 @@ def pose(
                 )
             drawn.append(found.drawn(image))
             _check_better(found, stored)
-            if not occupied:
+            full = occupied or _is_full(folder, name, image, found, calibration, table)
+            if not full:
                 empty = colour_store.load_empty(folder, name)
                 _check_empty(image, empty, found, stored, table.scene.board)
         except CalibrationError as error:
@@ -170,7 +172,7 @@ def pose(
         before = calibration.cameras.get(name)
         calibration = calibration.with_camera(name, stamped(record, table, name))
         changed = True
-        if not occupied:
+        if not full:
             colour_store.save_empty(folder, name, image)
         print(f"{name}: {found.verdict}")
         _tell_more(name, found, before, folder)
@@ -204,9 +206,12 @@ def _check_whose(
         )
 
 
-def _check_lit(name: str, image: Image) -> None:
-    """Raises NotFound where corners are given with a picture that does not show the table."""
-    if is_dark(image):
+def _check_lit(name: str, image: Image, corners: Floats) -> None:
+    """Raises NotFound where corners are given with a picture that does not show the board."""
+    low = np.clip(corners.min(axis=0).astype(int), 0, None)
+    high = corners.max(axis=0).astype(int) + 1
+    board = image[low[1] : high[1], low[0] : high[0]]  # whatever is around may be black
+    if is_dark(board if board.size else image):
         raise NotFound(
             f"{name}: the picture is very dark: switch on a lamp, or take the cover off the lens; "
             "corners alone do not tell how the empty table looks"
@@ -222,6 +227,25 @@ def _again(
         return None
     board = measured_board(table, store.read(folder))
     return find_again(image, board, stored, empty, turnable=Kind.of(table.spec).turned)
+
+
+def _is_full(
+    folder: Path,
+    name: str,
+    image: Image,
+    found: FoundPose,
+    calibration: store.Calibration,
+    table: Table,
+) -> bool:
+    """Whether a flat board, whose colours were learned without an empty one, is full of pieces."""
+    colours = colour_store.colours_of(calibration, name)
+    if colours is None or colour_store.empty_path(folder, name).exists():
+        return False
+    board = measured_board(table, calibration)
+    full = is_full(image, found.camera, colours, board)
+    if full:
+        print(f"{name}: pieces lie on the whole board, as they did when colours were learned")
+    return full
 
 
 def _tell_more(name: str, found: FoundPose, before: CameraRecord | None, folder: Path) -> None:
@@ -284,7 +308,7 @@ def _given(words: list[str], images: Mapping[str, Image]) -> dict[str, Floats]:
     if strangers:
         raise CalibrationError(f"corners are given for {strangers[0]!r}, but no picture of it")
     for name in given:
-        _check_lit(name, images[name])
+        _check_lit(name, images[name], given[name])
     return given
 
 

@@ -1,7 +1,7 @@
 """`kiebitz calibrate colours`: what the pieces look like under this light."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +19,7 @@ from calibration.told_stacks import ToldCheck, check_told
 from rules.errors import SetupError
 from service.camera_pictures import camera_pictures, showing, take_settled_picture
 from service.camera_settings import keep_settings
+from service.flat_pieces import FLAT_MM, lie_flat, not_empty
 from service.same_board import check_same_board
 from service.stacks_text import check_letters, stacks_from
 from service.steadied import steadied
@@ -44,7 +45,7 @@ def colours(
     """Learn the colours from one picture a camera with known pieces on known cells."""
     table = read_table(folder)
     calibration = store.read(folder)
-    board = measured_board(table, calibration)
+    board = measured_board(table, calibration.with_unit_height(None))
     known = stacks_from(stacks, board.lattice)
     names = table.scene.colours
     check_letters(known, names)
@@ -61,6 +62,12 @@ def colours(
     images = with_pose(images, calibration, folder)
     _check_whose("" if force else mixed_up(images, empty_views(folder, calibration), board))
     empties = {name: _empty(folder, name, image.shape) for name, image in images.items()}
+    flat = lie_flat(_views(images, empties, calibration), board, names, known)
+    if board.lattice.levels == 1:
+        calibration = calibration.with_unit_height(FLAT_MM if flat else None)
+        board = measured_board(table, calibration)
+    full = not_empty(_views(images, empties, calibration), board, names, known)
+    empties |= dict.fromkeys(full)
     check = check_told(list(_views(images, empties, calibration).values()), board, known)
     if check.rather is not None and not force:
         raise NotFound(_contradicted(check, folder))
@@ -70,14 +77,7 @@ def colours(
     views = _views(images, empties, calibration)
     fitted = fit_colours(list(views.values()), board, names, known)
     verdict = judge_colours(list(views.values()), fitted, board, known, names)
-    if not verdict.seen or (verdict.hopeless and not force):
-        raise NotFound(_not_seen(verdict, folder))
-    if verdict.doubts and colour_store.trusted(calibration) and not force:
-        raise NotFound(
-            f"the colours that are stored were kept, for this picture tells only doubtful ones: "
-            f"{'; '.join(verdict.doubts)}; take another picture, check --stacks, or store them all "
-            "the same with --force"
-        )
+    _check_seen(verdict, calibration, folder, force=force)
     found = dict(zip(views, fitted, strict=True))
     now = datetime.now(UTC).astimezone().isoformat(timespec="seconds")
     source = ", ".join(word.partition("=")[2] or word for word in pictures)
@@ -86,15 +86,27 @@ def colours(
     )
     store.write(folder, stored)
     keep_settings(folder, locked)
+    for name in full:
+        colour_store.forget_empty(folder, name)
+    _tell_disbelieved(full, flat=flat)
     for sentence in steady.values():
         print(sentence)
-    for name, view in views.items():
-        if view.empty is None:
-            sys.stderr.write(
-                f"{name}: no picture of the empty table of this shape is known; "
-                f"run `kiebitz calibrate pose {folder} {name}=IMAGE` with one\n"
-            )
+    _tell_missing([n for n, view in views.items() if view.empty is None and n not in full], folder)
     _tell(found, names, verdict)
+
+
+def _check_seen(
+    verdict: ColourVerdict, calibration: store.Calibration, folder: Path, *, force: bool
+) -> None:
+    """Raises NotFound where the pieces are not seen, or hardly, and better is known."""
+    if not verdict.seen or (verdict.hopeless and not force):
+        raise NotFound(_not_seen(verdict, folder))
+    if verdict.doubts and colour_store.trusted(calibration) and not force:
+        raise NotFound(
+            f"the colours that are stored were kept, for this picture tells only doubtful ones: "
+            f"{'; '.join(verdict.doubts)}; take another picture, check --stacks, or store them all "
+            "the same with --force"
+        )
 
 
 def _check_whose(told: str) -> None:
@@ -136,7 +148,7 @@ def _not_seen(verdict: ColourVerdict, folder: Path) -> str:
     """Why nothing was learned, and what to try."""
     if verdict.told.absent:
         cells = ", ".join(str(cell) for cell in verdict.told.absent[:6])
-        what = f"nothing new is seen on {cells}: this looks like the empty table"
+        what = f"nothing new is seen on {cells}: this looks like the picture of the empty table"
     else:
         what = "no face of the pieces is seen by any camera"
     return (
@@ -144,6 +156,25 @@ def _not_seen(verdict: ColourVerdict, folder: Path) -> str:
         f"cells, and check with `kiebitz calibrate pose {folder} CAM=IMAGE --show out.png` that "
         "a1 is where you think"
     )
+
+
+def _tell_disbelieved(full: Iterable[str], *, flat: bool) -> None:
+    """Says which pictures and sizes were not taken at their word."""
+    if flat:
+        print("the pieces look flat: their height in unit_mm of table.toml is not believed")
+    for name in full:
+        print(
+            f"{name}: the picture of `calibrate pose` shows pieces, too, and is no longer taken "
+            "for the empty table"
+        )
+
+
+def _tell_missing(names: Iterable[str], folder: Path) -> None:
+    for name in names:
+        sys.stderr.write(
+            f"{name}: no picture of the empty table of this shape is known; "
+            f"run `kiebitz calibrate pose {folder} {name}=IMAGE` with one\n"
+        )
 
 
 def _tell(

@@ -105,8 +105,8 @@ def _unit(text: str) -> tuple[float, float, float]:
 
 def _check_edges(edges: tuple[float, float, float], pitch: float) -> None:
     """Say what reading the table would say, before there is one."""
-    if not all(1 <= edge < 1000 for edge in edges):
-        raise SetupError("--unit must be from 1 to 999 mm")
+    if not all(1 <= edge < 1000 for edge in edges[:2]) or not 0 < edges[2] < 1000:
+        raise SetupError("--unit must be from 1 to 999 mm; only its height may be less")
     if max(edges[:2]) > pitch:
         raise SetupError(
             f"pieces of {max(edges[:2]):g} mm do not fit side by side into a pitch of "

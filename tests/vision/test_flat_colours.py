@@ -68,6 +68,8 @@ def drawn(rows: list[str], light: tuple[float, float, float], odd: dict[str, flo
     for cell, letter in stacks_of(rows).items():
         x = PITCH_PX * (cell.file + 1) + PITCH_PX // 8
         y = PITCH_PX * (many - cell.rank) + PITCH_PX // 8
+        if letter == ".":
+            continue
         own = np.array(LIGHT[letter]) * odd.get(str(cell), 1.0)
         scene[y : y + PITCH_PX * 3 // 4, x : x + PITCH_PX * 3 // 4] = own
     scene = np.minimum(scene * light, 1.0)
