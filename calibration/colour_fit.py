@@ -16,6 +16,7 @@ from calibration.camera import Camera
 from calibration.colour import FACES, CameraColours, fit_light, light_terms
 from calibration.colour_space import (
     Floats32,
+    beyond_clipped,
     clipped_channels,
     gains_of,
     light_mode,
@@ -23,6 +24,7 @@ from calibration.colour_space import (
     log_colours,
     of_light,
     of_look,
+    only_clipped,
     smoothed,
     where_unclipped,
 )
@@ -95,7 +97,7 @@ def fit_colours(
     for number in range(len(views)):
         own = [s for s in samples if s.camera == number]
         mean, spread, seen = _settle(own, means[number], doubt[number])
-        clip = _clip(own, mean, unclipped[number], unclear[number])
+        clip = _clip(own, mean, unclipped[number], unclear[number], looks)
         found.append(CameraColours(letters, mean, spread, seen, lights[number], clip))
     return tuple(found)
 
@@ -315,10 +317,17 @@ def _settle(
     return mean.astype(np.float32), spread.astype(np.float32), seen
 
 
-def _clip(samples: Sequence[Sample], mean: Floats32, predicted: Floats, doubt: Floats) -> Floats32:
+def _clip(
+    samples: Sequence[Sample],
+    mean: Floats32,
+    predicted: Floats,
+    doubt: Floats,
+    looks: Floats,
+) -> Floats32:
     """What leads from the look of clipped faces (C, F, 3) to their true places, 0 elsewhere.
 
-    In less light they have the hue that is predicted from faces that are not clipped.
+    Where one channel is clipped, the others are as they look. Where more are, faces have in less
+    light the hue that is predicted from faces that are not clipped.
     """
     clip = np.zeros_like(mean)
     for c in range(len(mean)):
@@ -326,7 +335,15 @@ def _clip(samples: Sequence[Sample], mean: Floats32, predicted: Floats, doubt: F
             here = [s for s in samples if s.letter == c and s.face == f]
             many = sum(s.pixels for s in here)
             clipped = sum(s.pixels * s.clipped for s in here) > 0.3 * max(many, 1)
-            if clipped and doubt[c, f, 1] < _SURE_HUE:
+            if not clipped:
+                continue
+            shown = np.average([s.mean for s in here], axis=0, weights=[s.pixels for s in here])
+            channel = only_clipped(shown)
+            if channel is not None:
+                others = [s.mean for s in samples if s.letter == c and not s.clipped]
+                true = shown + beyond_clipped(shown, channel, [looks[c], *others])
+                clip[c, f] = true - mean[c, f]
+            elif doubt[c, f, 1] < _SURE_HUE:
                 hue = predicted[c, f, 1:].astype(np.float32)
                 clip[c, f] = where_unclipped(mean[c, f], hue) - mean[c, f]
     return clip

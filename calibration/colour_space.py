@@ -4,6 +4,8 @@ A stronger or tinted light adds the same amount to every logarithm, so that colo
 one light are found again under another. Axis 0 is brightness, axes 1 and 2 are what is left.
 """
 
+from collections.abc import Sequence
+
 import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 Floats32 = NDArray[np.float32]
 
 DARKEST = 0.006  # added to the light, so that the noise of black does not become large numbers
+_FULL = 0.93  # of the light that a camera can show
+_TELLING = 0.05  # light; less in a channel tells nothing of the others
+_MORE = 0.45  # by how much a clipped channel is brighter than it looks, usually; a logarithm
+_MORE_AT_ALL = 0.1, 1.3
 CLIPPED_BYTE = 251  # at this value or above a channel says only "at least"
 
 
@@ -96,6 +102,34 @@ def where_unclipped(look: Floats32, hue: Floats32) -> Floats32:
     curve = of_light(np.minimum(_SHARES_OF_LIGHT[:, None] * light, 1.0))
     share = np.interp(look[0], curve[:, 0], _SHARES_OF_LIGHT)
     return of_light(np.asarray(light * np.float32(share)))
+
+
+def only_clipped(look: Floats32) -> int | None:
+    """The channel that is as bright as cameras can show it, if it is the only one."""
+    light = _light_at(look)
+    full = np.flatnonzero(light > _FULL)
+    return int(full[0]) if len(full) == 1 else None
+
+
+def beyond_clipped(look: Floats32, channel: int, others: Sequence[Floats32]) -> Floats32:
+    """What leads from this look, in which one channel is clipped, to where the thing really lies.
+
+    The other channels are as they look, so that the brighter of them tells the clipped one, by
+    how it looks where nothing is clipped: `others`, of which each is as good as the usual guess.
+    """
+    light = _light_at(look)
+    rest = light.copy()
+    rest[channel] = 0
+    beside = int(rest.argmax())
+    more = [_MORE]
+    if light[beside] > _TELLING:
+        now = float(np.log(light[channel] / light[beside]))
+        for other in others:
+            dimmer = _light_at(other)
+            if dimmer[beside] > 0.1 * _TELLING:
+                more.append(float(np.log(dimmer[channel] / dimmer[beside])) - now)
+    light[channel] *= np.exp(np.clip(np.mean(more), *_MORE_AT_ALL))
+    return of_light(light) - look
 
 
 def _light_at(place: Floats32) -> Floats32:

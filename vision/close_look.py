@@ -124,8 +124,10 @@ class CloseLook:
         one, places = self._fitted(patches, state, {}, steps)
         two, others = self._fitted(patches, other, {}, steps)
         # Neither answer may lose because its pieces were fitted from a worse beginning.
-        one = max(one, self._fitted(patches, state, others, steps)[0])
-        two = max(two, self._fitted(patches, other, places, steps)[0])
+        if one < two:
+            one = max(one, self._fitted(patches, state, others, steps)[0])
+        else:
+            two = max(two, self._fitted(patches, other, places, steps)[0])
         return one, two
 
     def _patch(self, faces: "_Faces", one: State, other: State) -> "_Patch | None":

@@ -104,6 +104,7 @@ class LookSettings:
     like_a_piece: float = 0.3  # pixels denser than this may be pieces
     room_moves: float = 0.35  # share of the room's pixels that changed since it was empty
     room_alike: float = 0.6  # such a pixel is less likely to look like a piece than a piece is
+    clip_doubt: float = 0.5  # of what a clipped face is off its hue
     clip_weight: tuple[float, float, float, float] = (1.0, 0.5, 0.25, 0.1)
     edges: float = 1.0  # how much contrast counts; 0 for not at all
     grain: float = 2.0  # how much the board's own texture counts; 0 for not at all
@@ -160,6 +161,7 @@ class _Face:
     spread: Floats32  # of brightness, and of hue
     hues: Floats32  # at all `_BRIGHTNESSES`, as the lit face shows them
     hues_in_shade: Floats32  # the same where less light clips nothing any more
+    clip: Floats32  # (2) from what hues a clipped face shows to those that it has
     tint: Floats32 | None
 
     @staticmethod
@@ -170,9 +172,9 @@ class _Face:
         if clip.any() or np.abs(shown - true).max() > 0.01:
             mean = shown if not clip.any() else np.minimum(mean, [shown[0], np.inf, np.inf])
             shade = hue_when_darker(true, _BRIGHTNESSES, ceiling=1.0)
-            return _Face(mean, spread, hue_when_darker(mean, _BRIGHTNESSES), shade, tint)
+            return _Face(mean, spread, hue_when_darker(mean, _BRIGHTNESSES), shade, clip[1:], tint)
         hues = hue_when_darker(mean, _BRIGHTNESSES)
-        return _Face(mean, spread, hues, hues, tint)
+        return _Face(mean, spread, hues, hues, clip[1:], tint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -375,15 +377,16 @@ class EyeLooks:
         gloss = cfg.gloss**2 * np.outer(grey, grey)
         same = hue**2 * np.eye(2, dtype=np.float32)
         own = cfg.piece_lit * _density(off, lit, bright, same + gloss, noise)
+        beyond = cfg.clip_doubt**2 * np.outer(face.clip, face.clip)  # how far nobody has seen
         own += cfg.piece_shaded * _density(
             off - cfg.shade,
             far,
             np.hypot(bright, cfg.shade_spread),
-            same + gloss + _square(cfg.shade_hue),
+            same + gloss + beyond + _square(cfg.shade_hue),
             noise,
         )
         own += cfg.piece_deep * _density(
-            off - cfg.deep, far, cfg.deep_spread, same + _square(cfg.deep_hue), noise
+            off - cfg.deep, far, cfg.deep_spread, same + beyond + _square(cfg.deep_hue), noise
         )
         far_off, *far_hue = cfg.piece_tint
         own += cfg.piece_tinted * _density(off, far, far_off, _square(far_hue), noise)

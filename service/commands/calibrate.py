@@ -307,8 +307,8 @@ def _given(words: list[str], images: Mapping[str, Image]) -> dict[str, Floats]:
     strangers = sorted(set(given) - set(images))
     if strangers:
         raise CalibrationError(f"corners are given for {strangers[0]!r}, but no picture of it")
-    for name in given:
-        _check_lit(name, images[name], given[name])
+    for name, corners in given.items():
+        _check_lit(name, images[name], corners)
     return given
 
 

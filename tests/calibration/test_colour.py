@@ -8,9 +8,17 @@ import pytest
 from calibration import colour_store
 from calibration.camera import Camera, Lens
 from calibration.colour import CameraColours, fit_light, light_terms, nearest_pair
-from calibration.colour_fit import ColourView, Sample, fit_colours
+from calibration.colour_fit import (
+    ColourView,
+    Sample,
+    _clip,
+    _settle,
+    _solve,
+    fit_colours,
+)
 from calibration.colour_quality import ColourVerdict, judge_colours
 from calibration.colour_space import (
+    beyond_clipped,
     gains_of,
     hue_when_darker,
     light_mode,
@@ -18,6 +26,7 @@ from calibration.colour_space import (
     log_colours,
     of_light,
     of_look,
+    only_clipped,
     where_unclipped,
 )
 from calibration.errors import CalibrationError
@@ -327,3 +336,46 @@ class TestVerdict:
 
         assert odd_pieces([*dark, *light, *tops], "DL") == ()
         assert odd_pieces([*dark, *light, *wrong], "DL") == ((Cell.parse("i1"), "D", "L"),)
+
+
+ORANGE = np.array([0.01, 0.40, 1.9], dtype=np.float32)  # light, blue first: red is over-exposed
+
+
+@pytest.mark.parametrize("known", [[], [0.08]], ids=["usually", "by a face in the shade"])
+def test_a_clipped_channel_is_told_by_the_brighter_of_the_others(known: list[float]) -> None:
+    """In less light over-exposed orange is redder than it looks, and as saturated."""
+    look = of_light(np.minimum(ORANGE, 1.0))
+    in_shade = of_light(0.35 * ORANGE)
+    channel = only_clipped(look)
+    assert channel == 2
+
+    beyond = beyond_clipped(look, channel, [of_light(share * ORANGE) for share in known])
+    (told,) = hue_when_darker(look + beyond, in_shade[:1])
+    (as_it_looks,) = hue_when_darker(look, in_shade[:1])
+
+    off, before = (np.abs(hue - in_shade[1:]).max() for hue in (told, as_it_looks))
+    assert off < 0.6 * before
+    assert of_light(np.array([0.01, 0.40, 1.0], dtype=np.float32))[1] < (look + beyond)[1]
+
+
+def test_clipping_of_more_or_no_channels_is_told_otherwise() -> None:
+    """White that is over-exposed, and what is not, have no one channel to be told."""
+    assert only_clipped(of_light(np.array([0.4, 1.0, 1.0], dtype=np.float32))) is None
+    assert only_clipped(of_light(np.array([0.4, 0.6, 0.8], dtype=np.float32))) is None
+
+
+def test_a_dark_face_does_not_make_clipped_ones_grey() -> None:
+    """One side of an orange piece lies in the dark, where its hue is next to none."""
+    lights = [np.minimum(ORANGE, 1.0), 0.03 * ORANGE]
+    samples = [
+        Sample(0, Cell(0, 0), 0, face, of_light(light), (0.1, 0.05), 100, float(face == 0))
+        for face, light in zip((0, 2), lights, strict=True)
+    ]
+    means, doubt = _solve(samples, np.array([of_look((235, 120, 20))]), [-1.0], (0.3, 0.5))
+    mean, _, _ = _settle(samples, means[0], doubt[0])
+
+    clip = _clip(samples, mean, means[0], doubt[0], np.array([of_look((235, 120, 20))]))
+
+    in_shade = of_light(0.35 * ORANGE)
+    (told,) = hue_when_darker(mean[0, 0] + clip[0, 0], in_shade[:1])
+    assert np.abs(told - in_shade[1:]).max() < 0.45
