@@ -55,10 +55,11 @@ def table_eyes(
         if empty is not None and empty.shape[1::-1] != camera.size:
             empty = None
         colours = colour_store.colours_of(calibration, name)
+        guessed = colours is None and bool(calibration.cameras[name].doubts)
         if colours is None or colours.letters != tuple(table.scene.colours):
             view = ColourView(camera, None, empty)
             (colours,) = fit_colours([view], board, table.scene.colours)
-        eyes[name] = CameraEye(camera, colours, empty)
+        eyes[name] = CameraEye(camera, colours, empty, guessed)
     missing = wanted - set(eyes)
     if missing or not eyes:
         raise CalibrationError(_no_pose(missing, folder))

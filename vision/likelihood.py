@@ -66,6 +66,7 @@ class CameraEye:
     camera: Camera
     colours: CameraColours
     empty: ImageBGR | None = None
+    guessed: bool = False  # a doubtful place, and no colours were learned that would confirm it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

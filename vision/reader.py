@@ -142,7 +142,8 @@ class Reader:
             reading = self._read_again(images, last, states)
             if reading is not None:
                 return replace(reading, ms=_since(begin))
-        reading = self._read_anew(images, last, states, patient=patient)
+        guessed = all(self.cameras[name].guessed for name in self._known(images))
+        reading = self._read_anew(images, last, states, doubted=guessed, patient=patient)
         if reading.strange and len(self._known(images)) > 1:
             reading = self._read_agreeing(images, reading, last, states, patient=patient)
         return replace(reading, ms=_since(begin))

@@ -50,6 +50,11 @@ def run(
     calibration = store.read(folder)
     images = _at_size(with_pose(images, calibration, folder), calibration)
     reader, reading = _read(folder, images, last)
+    for name in sorted(name for name, eye in reader.cameras.items() if eye.guessed):
+        sys.stderr.write(
+            f"{name}: its place is doubtful, and no colours were learned that would confirm it; "
+            f"run `kiebitz calibrate pose {folder} {name}=IMAGE` again, then `calibrate colours`\n"
+        )
     for name in sorted(reading.strange):
         sys.stderr.write(
             f"{name}: no position explains what it shows; has it moved, or is something in the "

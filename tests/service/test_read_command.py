@@ -273,3 +273,23 @@ def test_doubt_is_drawn_where_nothing_was_read(folder: Path) -> None:
 
     assert (plain == image).all()
     assert (marked == UNSURE).all(axis=2).sum() > 20
+
+
+def test_nothing_is_certain_from_a_doubtful_place_without_colours(
+    folder: Path, tmp_path: Path, capsys: Said
+) -> None:
+    """The grid of a cloth may have been taken for the board: all may be empty, or look so."""
+    place = tmp_path / "table"
+    shutil.copytree(folder, place)
+    stored = store.read(place)
+    doubtful = {
+        name: replace(record, more={"doubts": ["the grid could also lie in another place"]})
+        for name, record in stored.cameras.items()
+    }
+    store.write(place, replace(stored, cameras=doubtful, colours=None))
+
+    code, told, said = read(place, capsys)
+
+    assert code == 0
+    assert len(told["unsure"]) + len(told["hidden"]) == 64
+    assert "its place is doubtful" in said
