@@ -5,21 +5,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration import cv
+from calibration.belief import Belief, with_lens
 from calibration.camera import Camera, Floats
-from calibration.solve import Solution, moved
+from calibration.solve import Solution
 from rules.lattice import Board
 
 HEIGHTS_MM = (0.0, 100.0)
 _DRAWS = 60
-_POSE, _LENS = 6, 6  # values that are fitted: of the place, then of the lens
+_LENS = 6  # values of a lens that are fitted
 _LONGER = 0.02  # part by which a lens is made longer to see what that does
 _DEVIATIONS = 1.96  # that 19 of 20 stay under
-_STRAIGHT = 0.01  # of the focal length: up to here errors grow in a straight line
 _FLOOR_MM = 0.1  # print, paper and wood are not exact
 _RULER_MM = 0.3  # how exactly a board's longer side is known; no picture tells
 _LEAST_OF_LENS = 0.5  # of the error above the board
-_PARTS = (0.0, 0.33, 0.67, 1.0)
 _MOST_SHOWN = 0.5
 _TALL_MM, _HIGH_MM = 180.0, 250.0
 GOOD_MM, USABLE_MM = 2.0, 5.0  # at 100 mm; a cube is about 20
@@ -34,7 +32,7 @@ def expected_errors(
     left out.
     """
     rng = np.random.default_rng(1)
-    cameras = _cameras_like(solution, board, rng)
+    cameras = Belief(solution.camera, solution.covariance, board).drawn(rng, _DRAWS)
     own = _never_seen_mm(board)
     return {
         f"{height:g}": round(
@@ -85,52 +83,6 @@ def with_board(error_mm: Mapping[str, float], board_mm: float, board: Board) -> 
         height: round(float(np.linalg.norm([mm, flat, askew * (1 + float(height) / half)])), 2)
         for height, mm in error_mm.items()
     }
-
-
-def _cameras_like(solution: Solution, board: Board, rng: np.random.Generator) -> list[Camera]:
-    """Cameras that the evidence allows as well.
-
-    A lens that may be a tenth longer stands a tenth farther away: such cameras are no straight
-    line of values, so each drawn lens gets the place from which it sees the board as before.
-    """
-    covariance = solution.covariance
-    lens, both = covariance[_POSE:, _POSE:], covariance[:_POSE, _POSE:]
-    gain = both @ np.linalg.pinv(lens, hermitian=True)
-    rest = _given_the_lens(covariance)
-    lenses = rng.multivariate_normal(
-        np.zeros(len(lens)), lens, _DRAWS, method="svd", check_valid="ignore"
-    )
-    places = rng.multivariate_normal(
-        np.zeros(_POSE), rest, _DRAWS, method="svd", check_valid="ignore"
-    )
-    uncertain = float(np.sqrt(lens[0, 0])) > _STRAIGHT
-    cameras = []
-    for change, noise in zip(lenses, places, strict=True):
-        if uncertain:
-            camera = with_lens(solution.camera, change, board)
-        else:
-            camera = moved(solution.camera, np.concatenate([gain @ change, np.zeros(len(lens))]))
-            camera = moved(camera, np.concatenate([np.zeros(_POSE), change]))
-        cameras.append(moved(camera, np.concatenate([noise, np.zeros(len(lens))])))
-    return cameras
-
-
-def with_lens(camera: Camera, change: Floats, board: Board) -> Camera:
-    """The camera with another lens, in the place from which it sees the board as before."""
-    wide, deep, _ = board.lattice.size_mm
-    grid = np.array([[x * wide, y * deep, 0.0] for x in _PARTS for y in _PARTS])
-    other = moved(camera, np.concatenate([np.zeros(_POSE), change]))
-    start = (other.rotation, other.translation_mm * np.exp(change[0]))
-    place = cv.place_again(grid, camera.project(grid), other.matrix, other.distortion, start)
-    return Camera.of(other.lens, *place)
-
-
-def _given_the_lens(covariance: Floats) -> Floats:
-    """How uncertain the place is once the lens is known; in scaled values, to lose no digits."""
-    scale = np.sqrt(np.diag(covariance)) + 1e-12
-    information = np.linalg.pinv(covariance / np.outer(scale, scale), hermitian=True)
-    rest = np.linalg.pinv(information[:_POSE, :_POSE], hermitian=True)
-    return np.asarray(rest * np.outer(scale[:_POSE], scale[:_POSE]))
 
 
 def _error(camera: Camera, cameras: list[Camera], board: Board, height: float) -> float:
