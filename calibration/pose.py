@@ -69,6 +69,7 @@ class FoundPose:
     doubts: tuple[str, ...] = ()  # reasons why it may be wrong altogether
     frame_mm: tuple[float, float] | None = None  # height and width of a frame that was measured
     hint: str = ""  # what a person should look at, though nothing speaks against the place
+    covariance: Floats | None = None  # of the camera's values, where they were fitted
 
     def record(self, *, date: str, source: str) -> CameraRecord:
         """What calibration.json keeps."""
@@ -82,6 +83,7 @@ class FoundPose:
             lens_method=self.lens_method,
             error_mm=self.error_mm,
             more={"doubts": list(self.doubts)} if self.doubts else {},
+            covariance=self.covariance,
         )
 
     def drawn(self, image: cv.Image) -> cv.Image:
@@ -251,6 +253,7 @@ class _Asked:
             doubts=doubts,
             frame_mm=frame_mm,
             hint=_cut_off(solution.camera, self.scene.board),
+            covariance=solution.covariance,
         )
 
 
