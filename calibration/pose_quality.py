@@ -19,7 +19,9 @@ _FLOOR_MM = 0.1  # print, paper and wood are not exact
 _RULER_MM = 0.3  # how exactly a board's longer side is known; no picture tells
 _LEAST_OF_LENS = 0.5  # of the error above the board
 _MOST_SHOWN = 0.5
+_NOWHERE_MM = 1e3  # off: nothing is known
 _TALL_MM, _HIGH_MM = 180.0, 250.0
+HOPELESS_MM = 30.0  # on the board; more than a cube is no pose at all
 GOOD_MM, USABLE_MM = 2.0, 5.0  # at 100 mm; a cube is about 20
 
 
@@ -91,7 +93,7 @@ def _error(camera: Camera, cameras: list[Camera], board: Board, height: float) -
         places = places[_shown(camera, places)]
     px = camera.project(places)
     worst = [_off(other, px, places, height) for other in cameras]
-    return float(np.quantile(worst, 0.95))
+    return min(float(np.quantile(worst, 0.95)), _NOWHERE_MM)
 
 
 def _places(board: Board, height: float) -> Floats:
@@ -109,7 +111,7 @@ def _shown(camera: Camera, places: Floats) -> NDArray[np.bool_]:
 def _off(other: Camera, px: Floats, places: Floats, height: float) -> float:
     back = other.back_project(px, height)
     off = np.linalg.norm(back[:, :2] - places[:, :2], axis=1)
-    return float(np.nanmax(off)) if np.isfinite(off).any() else 1e3
+    return float(np.nanmax(off)) if np.isfinite(off).any() else _NOWHERE_MM
 
 
 def shown_up_to(camera: Camera, board: Board) -> float:
