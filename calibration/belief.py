@@ -129,8 +129,10 @@ def with_lens(camera: Camera, change: Floats, board: Board) -> Camera:
     wide, deep, _ = board.lattice.size_mm
     grid = np.array([[x * wide, y * deep, 0.0] for x in _PARTS for y in _PARTS])
     other = moved(camera, np.concatenate([np.zeros(_POSE), change]))
-    start = (other.rotation, other.translation_mm * np.exp(change[0]))
+    start = (other.rotation, other.translation_mm * np.exp(np.clip(change[0], -1.5, 1.5)))
     place = cv.place_again(grid, camera.project(grid), other.matrix, other.distortion, start)
+    if not all(np.isfinite(values).all() for values in place):
+        place = start  # no such camera sees the board there: it was no pose at all
     return Camera.of(other.lens, *place)
 
 

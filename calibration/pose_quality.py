@@ -34,14 +34,19 @@ def expected_errors(
     left out.
     """
     rng = np.random.default_rng(1)
-    cameras = Belief(solution.camera, solution.covariance, board).drawn(rng, _DRAWS)
     own = _never_seen_mm(board)
+    with np.errstate(all="ignore"):  # of what is no pose at all wild cameras are drawn
+        cameras = Belief(solution.camera, solution.covariance, board).drawn(rng, _DRAWS)
+        return _told_of(cameras, solution.camera, board, heights_mm, own)
+
+
+def _told_of(
+    cameras: list[Camera], camera: Camera, board: Board, heights_mm: tuple[float, ...], own: float
+) -> dict[str, float]:
     return {
-        f"{height:g}": round(
-            float(np.hypot(_error(solution.camera, cameras, board, height), own)), 2
-        )
+        f"{height:g}": round(float(np.hypot(_error(camera, cameras, board, height), own)), 2)
         for height in heights_mm
-        if height <= HEIGHTS_MM[-1] or _shown(solution.camera, _places(board, height)).any()
+        if height <= HEIGHTS_MM[-1] or _shown(camera, _places(board, height)).any()
     }
 
 
