@@ -288,7 +288,8 @@ def solve(
         # Where it was stopped is no measurement of the focal length.
         J = np.delete(slopes(values), len(evidence.px) + CAMERA - _POSE, axis=0)
         covariance = np.linalg.pinv(J.T @ J, hermitian=True).astype(np.float64)
-        covariance[_POSE, _POSE] += deviations[0] ** 2
+        follows = covariance[:, _POSE] / covariance[_POSE, _POSE]  # the place goes with the lens
+        covariance += np.outer(follows, follows) * deviations[0] ** 2
     if doubt.skewed:
         seen = slopes(values)[: len(evidence.px)]
         pull = _pull_of_skewed_glass(moved(camera, values[:CAMERA]), points(values), evidence)
