@@ -34,7 +34,7 @@ from calibration.outline_pose import (
     taking_turns,
 )
 from calibration.painted import without_painted
-from calibration.pose_quality import HEIGHTS_MM, expected_errors
+from calibration.pose_quality import HEIGHTS_MM, HOPELESS_MM, expected_errors
 from calibration.quads import clock_of, hours_apart
 from calibration.rectify import scale_on_board
 from calibration.row_lean import Lean, lean_of
@@ -116,11 +116,16 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     if not enough and not _has_frame(board):
         say("the board's outline")
         around = _outlines(segments, sight, board)
+    if _narrow(board) and around:
+        # Seen flat, what lies a few pixels beside its place fits other lines than the sheet's own:
+        # cells that are clearly seen inside it tell whether it does.
+        fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
+        fits = _telling(sorted(fits, key=lambda f: -f.merit), board)
     if plain and not enough and not _has_frame(board):
         by_sheet = _by_sheet(around, fits, segments, sight, board)
         if by_sheet is not None:
             return Looked(_surer(by_sheet, fits, sight, board), tuple(tried))
-    if around:
+    if around and not _narrow(board):
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
         fits.sort(key=lambda f: -f.merit)
     found = _by_seen_cells(fits, places, around, sight, board, say)
@@ -340,6 +345,15 @@ def _cells_inside(around: Sequence[Found], sight: Sight, board: Board) -> list[C
 
 def _sound(fits: list[CellFit], sight: Sight, board: Board) -> list[CellFit]:
     return [f for f in fits if _plausible(f.solution.camera, sight, board)]
+
+
+def _telling(fits: list[CellFit], board: Board) -> list[CellFit]:
+    """Without what tells nothing of the camera's place, where other fits do: absurd lenses."""
+
+    def tells(fit: CellFit) -> bool:
+        return expected_errors(fit.solution, board, HEIGHTS_MM)["0"] < HOPELESS_MM
+
+    return [fit for fit in fits if tells(fit)] or fits
 
 
 def _sound_edges(fits: list[OutlineFit], sight: Sight, board: Board) -> list[OutlineFit]:

@@ -16,7 +16,9 @@ from calibration.quads import misfit
 from calibration.rectify import Plane
 
 _BLOCKS = (0.02, 0.05, 0.12)  # of the picture's width: what is compared with its surroundings
-_LEAST_AREA = 0.025
+_LEAST_AREA = 0.025  # of the picture, for a square; what is long is as large by its length
+_NARROW = 0.5  # of its length: a corner that is a little off makes another shape of it
+_SAMPLES, _ENDS, _FEWEST = 240, 0.1, 5  # of an outline; of each side; of samples on a side
 _FILLED = 0.88  # of the four-sided figure that the outline fills
 _BENT = 0.22  # misfit to a rectangle that bent paper may have
 _MOST = 6
@@ -32,7 +34,8 @@ def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
     height, width = lab.shape[:2]
     kept: list[Floats] = []
     often: list[int] = []
-    for corners in _figures(lab, _LEAST_AREA * width * height):
+    part = min(shape.size) / max(shape.size)
+    for corners in _figures(lab, part * _LEAST_AREA * width * height, narrow=part < _NARROW):
         near = 0.02 * np.sqrt(_area(corners))
         same = next((k for k, o in enumerate(kept) if _apart(corners, o) < near), None)
         if same is None:
@@ -57,7 +60,7 @@ def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
     return found[:_MOST]
 
 
-def _figures(lab: Plane, least: float) -> Iterator[Floats]:
+def _figures(lab: Plane, least: float, *, narrow: bool = False) -> Iterator[Floats]:
     """The corners (4, 2) of everything four-sided that is darker or of another colour."""
     for mask, scale, at_rim in _masks(lab):
         for contour in cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)[0]:
@@ -66,6 +69,8 @@ def _figures(lab: Plane, least: float) -> Iterator[Floats]:
             if wide * deep * scale**2 >= least and (cut or not at_rim):
                 rim = (mask.shape[1] - 1.0, mask.shape[0] - 1.0)
                 corners = four_corners(cv.points(contour), least / scale**2, rim)
+                if corners is not None and narrow:
+                    corners = with_straight_sides(corners, cv.points(contour))
                 if corners is not None:
                     yield (corners + 0.5) * scale - 0.5
 
@@ -138,6 +143,30 @@ def four_corners(
         if len(few) < 4:
             return None
     return None
+
+
+def with_straight_sides(corners: Floats, contour: Floats) -> Floats:
+    """Corners where lines along the sides of an outline meet, which run past rounded ends."""
+    hull = cv.points(cv2.convexHull(cv.as_cv_points(contour, 2)))
+    closed = np.concatenate([hull, hull[:1]])
+    far = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
+    along = np.linspace(0, far[-1], _SAMPLES, endpoint=False)
+    spots = np.stack([np.interp(along, far, closed[:, axis]) for axis in (0, 1)], axis=1)
+    ways = np.roll(corners, -1, axis=0) - corners
+    place = np.einsum("nki,ki->nk", spots[:, None] - corners, ways) / (ways**2).sum(axis=1)
+    nearest = corners + np.clip(place, 0, 1)[..., None] * ways
+    side = np.linalg.norm(spots[:, None] - nearest, axis=2).argmin(axis=1)
+    lines = []
+    for k in range(4):
+        inner = (side == k) & (np.abs(place[:, k] - 0.5) < 0.5 - _ENDS)
+        if inner.sum() < _FEWEST:
+            return corners
+        middle = spots[inner].mean(axis=0)
+        lines.append((middle, middle + np.linalg.svd(spots[inner] - middle)[2][0]))
+    meet = [_crossing(*lines[k - 1], *lines[k]) for k in range(4)]
+    if any(corner is None for corner in meet):
+        return corners
+    return np.array(meet)
 
 
 def _beyond(figure: Floats, rim: tuple[float, float]) -> Floats | None:

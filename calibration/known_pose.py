@@ -18,6 +18,7 @@ MARKER_ERROR_PX = 0.5  # of a marker's corner, blurred and cut by hand
 CORNER_ERROR_PX = 2.0  # of a corner dragged by a finger
 _FACTORS = np.geomspace(0.72, 1.4, 14)  # focal lengths tried where nobody measured the lens
 _NO_CORNERS = "these points cannot be corners of this board seen from above it"
+_SMALLER_MM = 0.5  # how far a black square's sides may seem to lie inside or outside: blur, ink
 _LOW_MM = (-4.0, 4.0)  # where cards lie below a board's surface: usual height and its spread
 
 
@@ -35,7 +36,7 @@ def from_markers(
     px = np.concatenate(list(seen.values()))
     flat = np.array([known[number].z_mm == "auto" for number in seen]).repeat(4)
     evidence = _evidence(points, px, flat)
-    prior = SizePrior(np.zeros(1), np.array([_LOW_MM[1]])) if flat.any() else None
+    prior = SizePrior(np.zeros(2), np.array([_SMALLER_MM, _LOW_MM[1]]))
     return _best(points, px, evidence, lens, doubt, prior)
 
 
@@ -94,12 +95,13 @@ def _corners_mm(marker: Marker) -> Floats:
 def _evidence(
     points: Floats, px: Floats, flat: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> Evidence:
-    """The corners, with the height of cards whose plane nobody measured as an unknown size."""
+    """The corners; unknown: how large squares are seen, and the height of cards nobody measured."""
     evidence = Evidence.of_points(points, px, MARKER_ERROR_PX)
-    if not flat.any():
-        return evidence
-    shape = np.zeros((len(evidence.points_mm), 1, 3))
-    shape[np.repeat(flat, 2), 0, 2] = 1.0
+    shape = np.zeros((len(evidence.points_mm), 2, 3))
+    shape[:, 0, :2] = np.tile(
+        np.repeat([[-1, 1], [1, 1], [1, -1], [-1, -1]], 2, axis=0), (len(px) // 4, 1)
+    )
+    shape[np.repeat(flat, 2), 1, 2] = 1.0
     return Evidence(evidence.points_mm, evidence.px, evidence.normals, evidence.error_px, shape)
 
 

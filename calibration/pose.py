@@ -22,6 +22,7 @@ from calibration.known_pose import corner_places_mm, from_corners, from_markers
 from calibration.picture_faults import is_dark, picture_faults
 from calibration.pose_quality import (
     HEIGHTS_MM,
+    HOPELESS_MM,
     expected_errors,
     heights_of,
     in_words,
@@ -47,7 +48,6 @@ _FREE = (
     "the pieces hide too much of the board: take off those along two of its edges or all of them "
     "(a camera that was once calibrated on the empty board is found again among pieces)"
 )
-HOPELESS_MM = 30.0  # on the board; more than a cube is no pose at all
 _NO_CELLS = (
     "hardly any cell is seen where it should be; look at the picture of --show: if its lines do "
     "not lie on the board's, check columns, ranks and pitch_mm in table.toml; if something stands "
@@ -69,6 +69,7 @@ class FoundPose:
     doubts: tuple[str, ...] = ()  # reasons why it may be wrong altogether
     frame_mm: tuple[float, float] | None = None  # height and width of a frame that was measured
     hint: str = ""  # what a person should look at, though nothing speaks against the place
+    covariance: Floats | None = None  # of the camera's values, where they were fitted
 
     def record(self, *, date: str, source: str) -> CameraRecord:
         """What calibration.json keeps."""
@@ -82,6 +83,7 @@ class FoundPose:
             lens_method=self.lens_method,
             error_mm=self.error_mm,
             more={"doubts": list(self.doubts)} if self.doubts else {},
+            covariance=self.covariance,
         )
 
     def drawn(self, image: cv.Image) -> cv.Image:
@@ -251,6 +253,7 @@ class _Asked:
             doubts=doubts,
             frame_mm=frame_mm,
             hint=_cut_off(solution.camera, self.scene.board),
+            covariance=solution.covariance,
         )
 
 

@@ -5,23 +5,23 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration import cv
+from calibration.belief import Belief, with_lens
 from calibration.camera import Camera, Floats
-from calibration.solve import Solution, moved
+from calibration.solve import Solution
 from rules.lattice import Board
 
 HEIGHTS_MM = (0.0, 100.0)
 _DRAWS = 60
-_POSE, _LENS = 6, 6  # values that are fitted: of the place, then of the lens
+_LENS = 6  # values of a lens that are fitted
 _LONGER = 0.02  # part by which a lens is made longer to see what that does
 _DEVIATIONS = 1.96  # that 19 of 20 stay under
-_STRAIGHT = 0.01  # of the focal length: up to here errors grow in a straight line
 _FLOOR_MM = 0.1  # print, paper and wood are not exact
 _RULER_MM = 0.3  # how exactly a board's longer side is known; no picture tells
 _LEAST_OF_LENS = 0.5  # of the error above the board
-_PARTS = (0.0, 0.33, 0.67, 1.0)
 _MOST_SHOWN = 0.5
+_NOWHERE_MM = 1e3  # off: nothing is known
 _TALL_MM, _HIGH_MM = 180.0, 250.0
+HOPELESS_MM = 30.0  # on the board; more than a cube is no pose at all
 GOOD_MM, USABLE_MM = 2.0, 5.0  # at 100 mm; a cube is about 20
 
 
@@ -34,14 +34,19 @@ def expected_errors(
     left out.
     """
     rng = np.random.default_rng(1)
-    cameras = _cameras_like(solution, board, rng)
     own = _never_seen_mm(board)
+    with np.errstate(all="ignore"):  # of what is no pose at all wild cameras are drawn
+        cameras = Belief(solution.camera, solution.covariance, board).drawn(rng, _DRAWS)
+        return _told_of(cameras, solution.camera, board, heights_mm, own)
+
+
+def _told_of(
+    cameras: list[Camera], camera: Camera, board: Board, heights_mm: tuple[float, ...], own: float
+) -> dict[str, float]:
     return {
-        f"{height:g}": round(
-            float(np.hypot(_error(solution.camera, cameras, board, height), own)), 2
-        )
+        f"{height:g}": round(float(np.hypot(_error(camera, cameras, board, height), own)), 2)
         for height in heights_mm
-        if height <= HEIGHTS_MM[-1] or _shown(solution.camera, _places(board, height)).any()
+        if height <= HEIGHTS_MM[-1] or _shown(camera, _places(board, height)).any()
     }
 
 
@@ -87,59 +92,13 @@ def with_board(error_mm: Mapping[str, float], board_mm: float, board: Board) -> 
     }
 
 
-def _cameras_like(solution: Solution, board: Board, rng: np.random.Generator) -> list[Camera]:
-    """Cameras that the evidence allows as well.
-
-    A lens that may be a tenth longer stands a tenth farther away: such cameras are no straight
-    line of values, so each drawn lens gets the place from which it sees the board as before.
-    """
-    covariance = solution.covariance
-    lens, both = covariance[_POSE:, _POSE:], covariance[:_POSE, _POSE:]
-    gain = both @ np.linalg.pinv(lens, hermitian=True)
-    rest = _given_the_lens(covariance)
-    lenses = rng.multivariate_normal(
-        np.zeros(len(lens)), lens, _DRAWS, method="svd", check_valid="ignore"
-    )
-    places = rng.multivariate_normal(
-        np.zeros(_POSE), rest, _DRAWS, method="svd", check_valid="ignore"
-    )
-    uncertain = float(np.sqrt(lens[0, 0])) > _STRAIGHT
-    cameras = []
-    for change, noise in zip(lenses, places, strict=True):
-        if uncertain:
-            camera = with_lens(solution.camera, change, board)
-        else:
-            camera = moved(solution.camera, np.concatenate([gain @ change, np.zeros(len(lens))]))
-            camera = moved(camera, np.concatenate([np.zeros(_POSE), change]))
-        cameras.append(moved(camera, np.concatenate([noise, np.zeros(len(lens))])))
-    return cameras
-
-
-def with_lens(camera: Camera, change: Floats, board: Board) -> Camera:
-    """The camera with another lens, in the place from which it sees the board as before."""
-    wide, deep, _ = board.lattice.size_mm
-    grid = np.array([[x * wide, y * deep, 0.0] for x in _PARTS for y in _PARTS])
-    other = moved(camera, np.concatenate([np.zeros(_POSE), change]))
-    start = (other.rotation, other.translation_mm * np.exp(change[0]))
-    place = cv.place_again(grid, camera.project(grid), other.matrix, other.distortion, start)
-    return Camera.of(other.lens, *place)
-
-
-def _given_the_lens(covariance: Floats) -> Floats:
-    """How uncertain the place is once the lens is known; in scaled values, to lose no digits."""
-    scale = np.sqrt(np.diag(covariance)) + 1e-12
-    information = np.linalg.pinv(covariance / np.outer(scale, scale), hermitian=True)
-    rest = np.linalg.pinv(information[:_POSE, :_POSE], hermitian=True)
-    return np.asarray(rest * np.outer(scale[:_POSE], scale[:_POSE]))
-
-
 def _error(camera: Camera, cameras: list[Camera], board: Board, height: float) -> float:
     places = _places(board, height)
     if height > HEIGHTS_MM[-1]:
         places = places[_shown(camera, places)]
     px = camera.project(places)
     worst = [_off(other, px, places, height) for other in cameras]
-    return float(np.quantile(worst, 0.95))
+    return min(float(np.quantile(worst, 0.95)), _NOWHERE_MM)
 
 
 def _places(board: Board, height: float) -> Floats:
@@ -157,7 +116,7 @@ def _shown(camera: Camera, places: Floats) -> NDArray[np.bool_]:
 def _off(other: Camera, px: Floats, places: Floats, height: float) -> float:
     back = other.back_project(px, height)
     off = np.linalg.norm(back[:, :2] - places[:, :2], axis=1)
-    return float(np.nanmax(off)) if np.isfinite(off).any() else 1e3
+    return float(np.nanmax(off)) if np.isfinite(off).any() else _NOWHERE_MM
 
 
 def shown_up_to(camera: Camera, board: Board) -> float:

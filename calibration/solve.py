@@ -13,10 +13,11 @@ from calibration.slopes import pixel_slopes
 # How far a webcam's lens may be from a plain pinhole of 0.84 picture widths when nobody measured
 # it: logarithm of the focal length, centre as a part of the width, first two distortion terms.
 FOCAL_GUESS = 0.84
-UNKNOWN_LENS = (0.15, 0.010, 0.07, 0.03)
+UNKNOWN_LENS = (0.15, 0.015, 0.07, 0.03)
 _POSE = 6
 CAMERA = 12  # values of `moved`: turn, shift, focal length, centre, k1, k2, aspect
 _OUT_OF_SIGHT_PX = 1e3
+_SKEWED = 0.0007  # root mean square of those that were measured of three webcams
 _BEND = 2.0  # standard deviations from which evidence is doubted
 _LEAST_FOCAL, _MOST_FOCAL, _WALL = -0.58, 0.36, 0.0005  # logarithm of the focal length
 _WILDEST = np.array([3.0, 3, 3, 1e4, 1e4, 1e4, 1.5, 1e3, 1e3, 2, 2, 0.5])
@@ -31,11 +32,12 @@ class LensDoubt:
     first: float  # k1
     second: float  # k2
     aspect: float = 0.0015  # pixels are square, but for pictures that somebody stretched
+    skewed: float = 0.0  # p1 and p2, which are not fitted: of glass that sits askew
 
     @staticmethod
     def unknown() -> "LensDoubt":
         """Nobody measured the lens."""
-        return LensDoubt(*UNKNOWN_LENS)
+        return LensDoubt(*UNKNOWN_LENS, skewed=_SKEWED)
 
     @staticmethod
     def measured(focal_error: float) -> "LensDoubt":
@@ -203,6 +205,21 @@ def _beyond(change: Floats) -> Floats:
     return np.asarray(np.maximum(change - _MOST_FOCAL, 0) + np.minimum(change - _LEAST_FOCAL, 0))
 
 
+def _pull_of_skewed_glass(camera: Camera, points_mm: Floats, evidence: Evidence) -> Floats:
+    """(N, 2) how p1 and p2 of a lens shift what is seen, which other values then explain."""
+    still = np.zeros(CAMERA)
+    columns = []
+    for term in (2, 3):
+        off = []
+        for way in (_SKEWED, -_SKEWED):
+            distortion = camera.distortion.copy()
+            distortion[term] += way
+            other = replace(camera, distortion=distortion)
+            off.append(evidence_errors_px(other, still, points_mm, evidence))
+        columns.append((off[0] - off[1]) / (2 * _SKEWED))
+    return np.stack(columns, axis=1)
+
+
 def solve(
     camera: Camera,
     evidence: Evidence,
@@ -271,7 +288,13 @@ def solve(
         # Where it was stopped is no measurement of the focal length.
         J = np.delete(slopes(values), len(evidence.px) + CAMERA - _POSE, axis=0)
         covariance = np.linalg.pinv(J.T @ J, hermitian=True).astype(np.float64)
-        covariance[_POSE, _POSE] += deviations[0] ** 2
+        follows = covariance[:, _POSE] / covariance[_POSE, _POSE]  # the place goes with the lens
+        covariance += np.outer(follows, follows) * deviations[0] ** 2
+    if doubt.skewed:
+        seen = slopes(values)[: len(evidence.px)]
+        pull = _pull_of_skewed_glass(moved(camera, values[:CAMERA]), points(values), evidence)
+        gain = covariance @ seen.T @ (pull * root[:, None]) * doubt.skewed
+        covariance = covariance + gain @ gain.T
     return Solution(
         camera=moved(camera, values[:CAMERA]),
         covariance=covariance[:CAMERA, :CAMERA],

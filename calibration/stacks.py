@@ -12,20 +12,19 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.camera import Camera, Floats, Lens
+from calibration.belief import Belief
+from calibration.camera import Camera, Floats
 from calibration.cv import Image
 from calibration.edges import lines_across, look_across, noise_of, settle
 from calibration.fit import huber_weights, levenberg_marquardt, spread
-from calibration.pose_quality import expected_errors, heights_of, with_lens
+from calibration.pose_quality import expected_errors, heights_of
 from calibration.rectify import Plane, lab_of
 from calibration.solve import (
     CAMERA,
-    FOCAL_GUESS,
     Evidence,
     LensDoubt,
     Solution,
     alike,
-    aspect_of,
     evidence_errors_px,
     evidence_slopes,
     moved,
@@ -35,9 +34,11 @@ from rules.lattice import Board, Lattice
 
 _UNKNOWN_FOCAL = 0.06  # from this doubt on nobody has measured the lens
 _POSE = 6  # values of `moved` before those of the lens
-_BOX = 3  # shift along x and y, twist
+_BOX = 5  # shift along x and y, twist, shift of the top against the foot along x and y
 _BOX_ERRORS = np.array([0.10, 0.10])  # of the pitch: how far off its cell a piece may stand
 _TWIST_ERROR = np.radians(6.0)
+_LEAN_MM = 0.7  # how far each level stands beside the one below it
+_UPRIGHT_MM = 0.05  # single pieces do not lean
 _EDGE_ERROR_MM = 0.5  # pieces have rounded edges
 _EDGE_ERROR_PX = 0.75  # of a whole edge: light on its faces moves all its pieces alike
 _BOARD_ERROR_PX = 0.12  # the board's plane was found before and must stay where it is
@@ -48,9 +49,9 @@ _CLEARLY = 0.02  # by how much more of the edges must be seen for that
 _PIECES = 7
 _SLIVER_PX = 7.0
 _LEAST_HIGH_MM = 5.0  # flat pieces tell nothing of heights
-# How far the board may lie from where it was found, and when that is not believed any more. The
+# How far from where it was found the board is not believed to lie any more, and how far it may. The
 # floor of hollows is not seen by itself: rim, foot and shadow are mixed up.
-_BOARD_MM, _ELSEWHERE_MM = np.array([0.01, 0.01, 0.01]), 1.5
+_ELSEWHERE_MM = 1.5
 _HOLLOW_MM, _HOLLOW_ELSEWHERE_MM = np.array([0.7, 0.7, 2.0]), 6.0
 _MEASURED_MM = np.array([0.7, 0.7, 0.4])  # where somebody did measure how deep they are
 _IN_HOLLOW_MM = 0.7  # how loosely pieces stand there
@@ -65,6 +66,17 @@ class StackView:
     picture: Image
     empty: Image | None = None
     hollow: bool = False  # the board was found by its hollows
+    covariance: Floats | None = None  # of the camera's values, where its pose told them
+
+    def belief(self, board: Board) -> Belief:
+        """What is known of the camera before the stacks are looked at."""
+        covariance = self.covariance
+        if covariance is None:
+            covariance = _by_the_board(self.camera, self.doubt, board)
+        found = Belief(self.camera, covariance, board)
+        if not self.hollow:
+            return found
+        return found.shifted(_HOLLOW_MM if board.recess_mm == "auto" else _MEASURED_MM)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +86,7 @@ class Refined:
     camera: Camera
     error_mm: dict[str, float]
     changed: bool  # False where the stacks were not seen well enough to say anything
+    covariance: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +98,7 @@ class Box:
     wide_mm: float
     deep_mm: float
     high_mm: float
+    lean_mm: float = 0.0  # how far its top may stand beside its foot
 
 
 def refine_with_stacks(
@@ -96,10 +110,11 @@ def refine_with_stacks(
     """
     boxes = [b for b in boxes_of(heights, board.lattice) if b.high_mm > _LEAST_HIGH_MM]
     unchanged = {name: Refined(view.camera, {}, changed=False) for name, view in views.items()}
-    if not boxes or all(v.doubt.focal < 0.02 and not v.hollow for v in views.values()):
+    beliefs = {name: view.belief(board) for name, view in views.items()}
+    if not boxes or all(beliefs[n].focal < 0.02 and not v.hollow for n, v in views.items()):
         return unchanged
     names = list(views)
-    scene = _Scene([views[n] for n in names], boxes, board)
+    scene = _Scene([views[n] for n in names], [beliefs[n] for n in names], boxes, board)
     solved = scene.solve()
     if solved is None:
         return unchanged
@@ -110,7 +125,9 @@ def refine_with_stacks(
             result[name] = unchanged[name]
         else:
             errors = expected_errors(solution, board, heights_of(board))
-            result[name] = Refined(solution.camera, errors, changed=True)
+            result[name] = Refined(
+                solution.camera, errors, changed=True, covariance=solution.covariance
+            )
     return result
 
 
@@ -132,7 +149,9 @@ def boxes_of(heights: Mapping[Cell, int], lattice: Lattice) -> list[Box]:
             x = (min(files) + max(files) + 1) / 2 * pitch
             y = (min(ranks) + max(ranks) + 1) / 2 * pitch
             size = (wide + (columns - 1) * pitch, deep + (rows - 1) * pitch)
-            boxes.append(Box(x, y, *size, levels.pop() * high))
+            level = levels.pop()
+            # A stack of two may be a piece or two: each level above the lowest can be shifted.
+            boxes.append(Box(x, y, *size, level * high, _LEAN_MM * float(np.sqrt(level - 1))))
     return boxes
 
 
@@ -171,14 +190,14 @@ class _Edge:
 
 
 def _corners(box: Box, place: Floats) -> Floats:
-    """The eight corners (8, 3) of a box that stands off by (x, y, twist); lower four first."""
-    dx, dy, twist = place
+    """The eight corners (8, 3) of a box that stands off by `place`; lower four first."""
+    dx, dy, twist, *lean = place
     half = np.array([box.wide_mm, box.deep_mm]) / 2
     square = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half
     c, s = np.cos(twist), np.sin(twist)
     turned = square @ np.array([[c, s], [-s, c]]) + (box.x_mm + dx, box.y_mm + dy)
     low = np.concatenate([turned, np.zeros((4, 1))], axis=1)
-    return np.concatenate([low, low + np.array([0.0, 0.0, box.high_mm])])
+    return np.concatenate([low, low + np.array([*lean, box.high_mm])])
 
 
 def _visible_edges(corners: Floats, camera: Camera) -> list[_Edge]:
@@ -213,6 +232,7 @@ class _Scene:
     """Everything that is solved together: cameras, and where the stacks stand."""
 
     views: Sequence[StackView]
+    beliefs: Sequence[Belief]
     boxes: Sequence[Box]
     board: Board
 
@@ -221,9 +241,8 @@ class _Scene:
         news = [_news(view) for view in self.views]
         noises = [noise_of(n) for n in news]
         maps = [_loudness(n) for n in news]
-        cameras = [self._start(view, loud) for view, loud in zip(self.views, maps, strict=True)]
+        cameras = [self._start(b, loud) for b, loud in zip(self.beliefs, maps, strict=True)]
         places = [self._search(box, cameras, maps)[0] for box in self.boxes]
-        anchors = [self._anchor(number) for number in range(len(self.views))]
         solutions: list[Solution] | None = None
         counts = [0] * len(cameras)
         for reach in _REACHES_PX:
@@ -234,7 +253,7 @@ class _Scene:
             counts = [len(s.px) if s else 0 for s in seen]
             if sum(counts) < 12:
                 return None
-            solutions, places = self._joint(cameras, anchors, seen, places)
+            solutions, places = self._joint(cameras, seen, places)
             cameras = [s.camera for s in solutions]
         if solutions is None:
             return None
@@ -248,45 +267,32 @@ class _Scene:
     @property
     def _free(self) -> int:
         """How many values are unknown beside those of the cameras."""
-        return self._edge + 1 + 3 * len(self.views)
+        return self._edge + 1
 
     def _free_errors(self) -> Floats:
         """How much each of them may be."""
-        box = np.array([*(_BOX_ERRORS * self.board.lattice.pitch_mm), _TWIST_ERROR])
+        place = np.array([*(_BOX_ERRORS * self.board.lattice.pitch_mm), _TWIST_ERROR])
         if any(view.hollow for view in self.views):
-            box[:2] = np.minimum(box[:2], _IN_HOLLOW_MM)
-        hollow = _HOLLOW_MM if self.board.recess_mm == "auto" else _MEASURED_MM
-        off = [hollow if view.hollow else _BOARD_MM for view in self.views]
-        return np.concatenate([np.tile(box, len(self.boxes)), [_EDGE_ERROR_MM], *off])
+            place[:2] = np.minimum(place[:2], _IN_HOLLOW_MM)
+        boxes = [[*place, *[max(box.lean_mm, _UPRIGHT_MM)] * 2] for box in self.boxes]
+        return np.concatenate([np.ravel(boxes), [_EDGE_ERROR_MM]])
 
-    def _anchor(self, number: int) -> Evidence:
-        """The board's plane as a camera found it, which may lie a little elsewhere."""
-        wide, deep, _ = self.board.lattice.size_mm
-        x, y = np.meshgrid(np.linspace(0, wide, 5), np.linspace(0, deep, 5))
-        points = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1)
-        px = self.views[number].camera.project(points)
-        evidence = Evidence.of_points(points, px, _BOARD_ERROR_PX)
-        shape = np.zeros((len(evidence.px), self._free, 3))
-        first = self._edge + 1 + 3 * number
-        shape[:, first : first + 3] = np.eye(3)
-        return Evidence(evidence.points_mm, evidence.px, evidence.normals, evidence.error_px, shape)
-
-    def _start(self, view: StackView, loud: NDArray[np.float32]) -> Camera:
+    def _start(self, belief: Belief, loud: NDArray[np.float32]) -> Camera:
         """The camera, with another focal length where the stacks look clearly more like that.
 
         With a lens that is far from it other edges would be found where theirs are looked for.
         """
-        if view.doubt.focal < _UNKNOWN_FOCAL:
-            return view.camera
+        if belief.focal < _UNKNOWN_FOCAL:
+            return belief.camera
 
         def seen(camera: Camera) -> float:
             return float(np.mean([self._search(box, [camera], [loud])[1] for box in self.boxes]))
 
-        best, most = view.camera, seen(view.camera) + _CLEARLY
+        best, most = belief.camera, seen(belief.camera) + _CLEARLY
         for longer in _LONGER:
             change = np.zeros(CAMERA - _POSE)
             change[0] = longer
-            camera = with_lens(view.camera, change, self.board)
+            camera = belief.with_lens(change)
             score = seen(camera)
             if score > most:
                 best, most = camera, score
@@ -306,7 +312,7 @@ class _Scene:
             for dx in np.linspace(-width, width, steps):
                 for dy in np.linspace(-width, width, steps):
                     for twist in twists:
-                        trial = middle + np.array([dx, dy, twist])
+                        trial = middle + np.array([dx, dy, twist, 0, 0])
                         score = sum(
                             _loud_share(_corners(box, trial), c, m)
                             for c, m in zip(cameras, maps, strict=True)
@@ -339,6 +345,8 @@ class _Scene:
                 shape = np.zeros((len(points), self._free, 3))
                 shape[:, _BOX * k, 0] = 1.0
                 shape[:, _BOX * k + 1, 1] = 1.0
+                up = points[:, 2] / box.high_mm
+                shape[:, _BOX * k + 3, 0] = shape[:, _BOX * k + 4, 1] = up
                 around = points - middle
                 shape[:, _BOX * k + 2, 0], shape[:, _BOX * k + 2, 1] = -around[:, 1], around[:, 0]
                 shape[:, self._edge] = edge.inward
@@ -350,51 +358,47 @@ class _Scene:
     def _joint(
         self,
         cameras: Sequence[Camera],
-        anchors: Sequence[Evidence],
         seen: Sequence[Evidence | None],
         places: Sequence[Floats],
     ) -> tuple[list[Solution], list[Floats]]:
         """All cameras and all stacks at once."""
-        evidence = [alike([a, s]) if s else a for a, s in zip(anchors, seen, strict=True)]
+        evidence = [s if s is not None else _nothing(self._free) for s in seen]
         count = CAMERA * len(cameras)
         free, free_errors = self._free, self._free_errors()
         expected = np.zeros(free)
         expected[: self._edge] = -np.concatenate(places)
         weights = [np.ones(len(e.px)) for e in evidence]
 
-        def off(values: Floats, k: int) -> Floats:
+        def points(values: Floats, k: int) -> Floats:
             sizes = values[count:]
-            points = evidence[k].points_mm + np.einsum("nsi,s->ni", evidence[k].shape, sizes)
+            return np.asarray(
+                evidence[k].points_mm + np.einsum("nsi,s->ni", evidence[k].shape, sizes)
+            )
+
+        def off(values: Floats, k: int) -> Floats:
             own = values[CAMERA * k : CAMERA * (k + 1)]
-            return evidence_errors_px(cameras[k], own, points, evidence[k])
+            return evidence_errors_px(cameras[k], own, points(values, k), evidence[k])
 
         def residuals(values: Floats) -> Floats:
             rows = []
-            for k, view in enumerate(self.views):
-                root = np.sqrt(weights[k]) / evidence[k].error_px
-                rows.append(off(values, k) * root)
-                own = values[CAMERA * k + 6 : CAMERA * (k + 1)]
-                rows.append(
-                    (own - _lens_shift(cameras[k], view)) / view.doubt.deviations(view.camera.lens)
-                )
+            for k, belief in enumerate(self.beliefs):
+                rows.append(off(values, k) * np.sqrt(weights[k]) / evidence[k].error_px)
+                own = values[CAMERA * k : CAMERA * (k + 1)]
+                rows.append(belief.unlikely(moved(cameras[k], own)))
             rows.append((values[count:] - expected) / free_errors)
             return np.concatenate(rows)
 
         def slopes(values: Floats) -> Floats:
             rows = []
-            for k, view in enumerate(self.views):
-                points = evidence[k].points_mm + np.einsum(
-                    "nsi,s->ni", evidence[k].shape, values[count:]
-                )
+            for k, belief in enumerate(self.beliefs):
                 first = CAMERA * k
                 own = values[first : first + CAMERA]
-                seen = evidence_slopes(cameras[k], own, points, evidence[k])
-                root = np.sqrt(weights[k]) / evidence[k].error_px
-                block = np.zeros((len(points) + CAMERA - 6, len(values)))
-                block[: len(points), first : first + CAMERA] = seen[:, :CAMERA] * root[:, None]
-                block[: len(points), count:] = seen[:, CAMERA:] * root[:, None]
-                known = np.diag(1 / view.doubt.deviations(view.camera.lens))
-                block[len(points) :, first + 6 : first + CAMERA] = known
+                here = evidence_slopes(cameras[k], own, points(values, k), evidence[k])
+                here *= (np.sqrt(weights[k]) / evidence[k].error_px)[:, None]
+                block = np.zeros((len(here) + CAMERA, len(values)))
+                block[: len(here), first : first + CAMERA] = here[:, :CAMERA]
+                block[: len(here), count:] = here[:, CAMERA:]
+                block[len(here) :, first : first + CAMERA] = belief.slopes
                 rows.append(block)
             sizes = np.zeros((free, len(values)))
             sizes[:, count:] = np.diag(1 / free_errors)
@@ -410,14 +414,12 @@ class _Scene:
         solutions = []
         for k, camera in enumerate(cameras):
             own = slice(CAMERA * k, CAMERA * (k + 1))
-            error = off(values, k)
-            scale = max(1.0, spread(error / evidence[k].error_px))
             solutions.append(
                 Solution(
                     camera=moved(camera, values[own]),
-                    covariance=fit.covariance[own, own] * scale**2,
+                    covariance=fit.covariance[own, own],
                     sizes=values[count:],
-                    errors_px=error,
+                    errors_px=off(values, k),
                     weights=weights[k],
                 )
             )
@@ -425,19 +427,23 @@ class _Scene:
         return solutions, [p + m for p, m in zip(places, moves, strict=True)]
 
 
-def _lens_shift(camera: Camera, view: StackView) -> Floats:
-    """How the lens would have to change to be again what was believed before any picture."""
-    known = view.doubt.focal < _UNKNOWN_FOCAL
-    size = view.camera.size
-    before = view.camera.lens if known else Lens.simple(size, FOCAL_GUESS * size[0])
-    return np.concatenate(
-        [
-            [np.log(before.focal_px / camera.lens.focal_px)],
-            before.matrix[:2, 2] - camera.matrix[:2, 2],
-            before.distortion[:2] - camera.distortion[:2],
-            [aspect_of(before) - aspect_of(camera.lens)],
-        ]
-    )
+def _nothing(shapes: int) -> Evidence:
+    """Of a camera that sees no edge."""
+    none = np.zeros((0, 2))
+    return Evidence(np.zeros((0, 3)), none, none, np.zeros(0), np.zeros((0, shapes, 3)))
+
+
+def _by_the_board(camera: Camera, doubt: LensDoubt, board: Board) -> Floats:
+    """How uncertain a camera is that sees the board's plane in its place, whatever its lens."""
+    wide, deep, _ = board.lattice.size_mm
+    x, y = np.meshgrid(np.linspace(0, wide, 5), np.linspace(0, deep, 5))
+    points = np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], axis=1)
+    evidence = Evidence.of_points(points, camera.project(points), _BOARD_ERROR_PX)
+    seen = evidence_slopes(camera, np.zeros(CAMERA), evidence.points_mm, evidence)
+    known = np.zeros((CAMERA - _POSE, CAMERA))
+    known[:, _POSE:] = np.diag(1 / doubt.deviations(camera.lens))
+    both = np.concatenate([seen / _BOARD_ERROR_PX, known])
+    return np.asarray(np.linalg.pinv(both.T @ both, hermitian=True))
 
 
 def _news(view: StackView) -> Plane:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from calibration.camera import Camera, Floats, Lens
 from calibration.errors import CalibrationError, StoreError
 
@@ -53,6 +55,7 @@ class CameraRecord:
     error_mm: Mapping[str, float] = field(default_factory=dict)  # height in mm -> error in mm
     history: tuple[PastPose, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict)  # whatever else a method needs to keep
+    covariance: Floats | None = None  # of the fitted values, by the picture of the empty table
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -63,7 +66,8 @@ class CameraRecord:
     def moved_to(self, camera: Camera, *, until: str, why: str) -> "CameraRecord":
         """The same camera in a new place; the old one goes to the history."""
         past = PastPose(self.camera.rotation, self.camera.translation_mm, until, why)
-        return replace(self, camera=camera, history=(*self.history, past)[-20:])
+        history = (*self.history, past)[-20:]
+        return replace(self, camera=camera, history=history, covariance=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +190,10 @@ _CAMERA_KEYS = [
     "lens_method",
     "error_mm",
     "history",
+    "covariance",
 ]
+_VALUES = 12  # that are fitted of a camera
+_DIGITS = 10
 
 
 def _camera(entry: Mapping[str, Any]) -> CameraRecord:
@@ -202,7 +209,17 @@ def _camera(entry: Mapping[str, Any]) -> CameraRecord:
         error_mm={str(k): float(v) for k, v in entry.get("error_mm", {}).items()},
         history=tuple(_past(lens, p) for p in entry.get("history", ())),
         more={k: v for k, v in entry.items() if k not in _CAMERA_KEYS},
+        covariance=_covariance(entry.get("covariance")),
     )
+
+
+def _covariance(lower: Sequence[float] | None) -> Floats | None:
+    """The whole of a matrix whose lower triangle was kept row by row."""
+    if lower is None:
+        return None
+    whole = np.zeros((_VALUES, _VALUES))
+    whole[np.tril_indices(_VALUES)] = np.array(lower, dtype=np.float64)
+    return np.asarray(whole + np.tril(whole, -1).T)
 
 
 def _past(lens: Lens, entry: Mapping[str, Any]) -> PastPose:
@@ -266,5 +283,13 @@ def _camera_data(record: CameraRecord) -> dict[str, Any]:
             }
             for p in record.history
         ],
+        **_covariance_data(record.covariance),
         **record.more,
     }
+
+
+def _covariance_data(covariance: Floats | None) -> dict[str, list[float]]:
+    if covariance is None:
+        return {}
+    lower = covariance[np.tril_indices(_VALUES)]
+    return {"covariance": [float(f"{value:.{_DIGITS}g}") for value in lower]}

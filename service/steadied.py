@@ -37,14 +37,17 @@ def steadied(
         doubt = _doubt(record, calibration.lenses.get(name), board)
         # By hollows alone their rim is taken for the floor; corners that somebody gave may lean.
         hollow = board.recess_mm not in (None, 0.0) and record.method == "grid"
-        views[name] = StackView(record.camera, doubt, picture, empties.get(name), hollow)
+        views[name] = StackView(
+            record.camera, doubt, picture, empties.get(name), hollow, record.covariance
+        )
     heights = {cell: known.height(cell) for cell in known}
     # A camera that is elsewhere would pull the others along: what they know is settled first.
     doubted = {n: v for n, v in views.items() if calibration.cameras[n].doubts}
     sound = {n: v for n, v in views.items() if n not in doubted}
-    calibration, told = _taken(calibration, refine_with_stacks(sound, board, heights), views, board)
+    settled = refine_with_stacks(sound, board, heights)
+    calibration, told = _taken(calibration, settled, views, board)
     if doubted:
-        helpers = _helpers(calibration, sound)
+        helpers = _helpers(calibration, sound, settled)
         found = refine_with_stacks(helpers | doubted, board, heights)
         records = [calibration.cameras[name] for name in helpers]
         own = {name: _leaning_on(found[name], records) for name in doubted}
@@ -53,14 +56,20 @@ def steadied(
     return calibration, told
 
 
-def _helpers(calibration: Calibration, sound: Mapping[str, StackView]) -> dict[str, StackView]:
+def _helpers(
+    calibration: Calibration, sound: Mapping[str, StackView], settled: Mapping[str, Refined]
+) -> dict[str, StackView]:
     """The cameras whose places and lenses are known well enough for others to lean on."""
     found = {}
     for name, view in sound.items():
         record = calibration.cameras[name]
         if record.lens_method != "assumed":
+            by_stacks = record.camera is settled[name].camera
             doubt = _SETTLED if record.lens_method == "stacks" else view.doubt
-            found[name] = replace(view, camera=record.camera, doubt=doubt, hollow=False)
+            surely = settled[name].covariance if by_stacks else view.covariance
+            found[name] = replace(
+                view, camera=record.camera, doubt=doubt, hollow=False, covariance=surely
+            )
     return found
 
 
@@ -110,9 +119,7 @@ def _taken(
                 "as before"
             )
             continue
-        # Pieces in hollows tell where the board lies, too.
-        on_board = (refined if views[name].hollow else record).error_mm.get("0", 0.0)
-        errors = with_board(refined.error_mm, on_board, board)
+        errors = _with_the_boards(refined, record, board, hollow=views[name].hollow)
         better = errors.get(_HEIGHT, 0.0) < record.error_mm.get(_HEIGHT, np.inf)
         if not better:  # the board alone told heights as well as these few stacks do
             errors = dict(record.error_mm)
@@ -138,6 +145,19 @@ def _taken(
             what = "its place" if lens_known else "heights"
             told[name] = f"{name}: {what} made certain by the stacks; {words}"
     return calibration, told
+
+
+def _with_the_boards(
+    refined: Refined, record: CameraRecord, board: Board, *, hollow: bool
+) -> dict[str, float]:
+    """The errors by the stacks, which do not tell where the board lies; in hollows they do."""
+    before = (refined if hollow else record).error_mm.get("0", 0.0)
+    if record.covariance is None:
+        return with_board(refined.error_mm, before, board)
+    # How the board may lean is part of what was believed of the camera. Only that all cameras see
+    # it cut or printed wrongly alike is not: together they do not know better where it lies.
+    alike = np.sqrt(max(before**2 - refined.error_mm.get("0", 0.0) ** 2, 0.0))
+    return {height: round(float(np.hypot(mm, alike)), 2) for height, mm in refined.error_mm.items()}
 
 
 def _doubt(record: CameraRecord, measured: LensRecord | None, board: Board) -> LensDoubt:

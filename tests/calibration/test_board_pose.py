@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration.belief import with_lens
 from calibration.camera import Camera, Lens
 from calibration.cv import Image, read_image
 from calibration.errors import NotFound
@@ -14,7 +15,6 @@ from calibration.fit import slopes
 from calibration.grid_pose import board_corners
 from calibration.picture_faults import picture_faults
 from calibration.pose import FoundPose, find_pose
-from calibration.pose_quality import with_lens
 from calibration.scene import CameraPlace
 from calibration.solve import Evidence, LensDoubt, evidence_errors_px, evidence_slopes
 from calibration.stacks import StackView, refine_with_stacks

@@ -1,5 +1,7 @@
 """The pose from markers and from four corners: round trips with cameras that are known."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from calibration.errors import CalibrationError, NotFound
 from calibration.known_pose import corner_places_mm, from_corners, from_markers, parse_corners
 from calibration.mat import mat_for
 from calibration.pose import find_pose, lens_for
+from calibration.pose_quality import expected_errors
 from calibration.scene import CameraPlace, Scene
 from calibration.store import LensRecord
 from rules.lattice import Board
@@ -124,6 +127,21 @@ def test_corners_of_a_sheet_or_of_its_strip_are_told_apart(sheet: bool, lens_kno
     )  # fmt: skip
 
     assert error_mm(found.camera, true, Board(cells), 0.0) < 4.0
+
+
+@pytest.mark.parametrize(("hide", "told_mm"), [(0, 1.8), (1, 4.0)])
+def test_markers_that_are_seen_too_small_are_known_to_be_larger(hide: int, told_mm: float) -> None:
+    """In blur and glare white spreads over black squares; all of them shrink alike."""
+    board = find_game("cube").board
+    camera = camera_over(board)
+    picture = cv2.dilate(marker_picture(camera, board, hide), np.ones((3, 3), np.uint8))
+    markers = tuple(replace(marker, z_mm=-4.0) for marker in mat_for(board, "a4").markers)
+
+    found = from_markers(np.asarray(picture, np.uint8), markers, *lens_for(SIZE, measured(camera)))
+
+    told = expected_errors(found, board, (0.0, 100.0))
+    assert error_mm(found.camera, camera, board, 0.0) < told["0"]
+    assert error_mm(found.camera, camera, board, 100.0) < told["100"] < told_mm
 
 
 def test_without_a_measured_lens_the_verdict_says_so() -> None:
