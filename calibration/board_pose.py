@@ -46,6 +46,7 @@ from rules.lattice import Board, Lattice
 
 _LEAST_MERIT, _SURE_MERIT = 0.22, 0.42
 _LEAST_SEEN, _SURE_SEEN = 0.5, 0.75
+_HARDLY_WORSE = 0.7  # of the best fit's merit
 _SOME_SEEN, _CLEAR_SEEN = 0.25, 0.6
 _LEAST_EDGES, _SURE_EDGES = 0.55, 0.8
 _LEAST_OUT = 0.6  # of the sides of a felt: across them the picture differs
@@ -128,13 +129,24 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     if around and not _narrow(board):
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
         fits.sort(key=lambda f: -f.merit)
-    found = _by_seen_cells(fits, places, around, sight, board, say)
+    found = _by_seen_cells(_whole_first(fits, board), places, around, sight, board, say)
     if found is not None:
         return Looked(found, tuple(tried))
     tried.append(_tried_cells(fits, board))
     edges = frames or _sound_edges(fit_outlines(around, sight, board), sight, board)
     found, why = _by_last_edges(edges, fits, sight, board)
     return Looked(found, tuple(tried) if found is not None else (*tried, why))
+
+
+def _whole_first(fits: Sequence[CellFit], board: Board) -> list[CellFit]:
+    """The fits, best first; without those that the picture cuts off where others are hardly worse.
+
+    On bent paper a lattice one cell beside its place may fit the rest of it better.
+    """
+    whole = [fit for fit in fits if not _cut_off(fit.solution.camera, board)]
+    if not whole or fits[0].convincing or whole[0].merit < _HARDLY_WORSE * fits[0].merit:
+        return list(fits)
+    return whole
 
 
 def _by_seen_cells(
@@ -510,15 +522,19 @@ def _doubts(
             f"the picture looks as if taken from {hour:.0f} o'clock, not {sight.clock:g} "
             "as table.toml says"
         )
-    width, height = solution.camera.size
-    corners = solution.camera.project(board_corners(board))
-    if (corners < -_OUTSIDE * width).any() or (
-        corners > np.array([width, height]) * (1 + _OUTSIDE)
-    ).any():
+    if _cut_off(solution.camera, board):
         doubts.append("a part of the board is out of the picture")
     if solution.rms_px > most_px:
         doubts.append(f"what was found lies {solution.rms_px:.1f} px beside where it should be")
     return doubts
+
+
+def _cut_off(camera: Camera, board: Board) -> bool:
+    """Whether corners of the board lie out of the picture."""
+    width, height = camera.size
+    corners = camera.project(board_corners(board))
+    beyond = corners > np.array([width, height]) * (1 + _OUTSIDE)
+    return bool((corners < -_OUTSIDE * width).any() or beyond.any())
 
 
 def _wrong_hour(solution: Solution, sight: Sight, board: Board) -> bool:

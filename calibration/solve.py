@@ -13,10 +13,11 @@ from calibration.slopes import pixel_slopes
 # How far a webcam's lens may be from a plain pinhole of 0.84 picture widths when nobody measured
 # it: logarithm of the focal length, centre as a part of the width, first two distortion terms.
 FOCAL_GUESS = 0.84
-UNKNOWN_LENS = (0.15, 0.015, 0.07, 0.03)
+UNKNOWN_LENS = (0.15, 0.010, 0.07, 0.03)
 _POSE = 6
 CAMERA = 12  # values of `moved`: turn, shift, focal length, centre, k1, k2, aspect
 _OUT_OF_SIGHT_PX = 1e3
+_OFF_CENTRE = 0.015  # lenses that were measured lie so far off; bent paper would have it farther
 _SKEWED = 0.0007  # root mean square of those that were measured of three webcams
 _BEND = 2.0  # standard deviations from which evidence is doubted
 _LEAST_FOCAL, _MOST_FOCAL, _WALL = -0.58, 0.36, 0.0005  # logarithm of the focal length
@@ -32,12 +33,13 @@ class LensDoubt:
     first: float  # k1
     second: float  # k2
     aspect: float = 0.0015  # pixels are square, but for pictures that somebody stretched
+    off_centre: float = 0.0  # as `centre`, of what the fit does not look for but may be
     skewed: float = 0.0  # p1 and p2, which are not fitted: of glass that sits askew
 
     @staticmethod
     def unknown() -> "LensDoubt":
         """Nobody measured the lens."""
-        return LensDoubt(*UNKNOWN_LENS, skewed=_SKEWED)
+        return LensDoubt(*UNKNOWN_LENS, off_centre=_OFF_CENTRE, skewed=_SKEWED)
 
     @staticmethod
     def measured(focal_error: float) -> "LensDoubt":
@@ -205,6 +207,22 @@ def _beyond(change: Floats) -> Floats:
     return np.asarray(np.maximum(change - _MOST_FOCAL, 0) + np.minimum(change - _LEAST_FOCAL, 0))
 
 
+def _off_centre(covariance: Floats, doubt: LensDoubt, width: int) -> Floats:
+    """What is known if the lens may sit farther off its place than the fit looked for."""
+    told, could = width * doubt.centre, width * doubt.off_centre
+    for value in (_POSE + 1, _POSE + 2) if could > told else ():
+        covariance = _less_sure(covariance, value, told**2, could**2)
+    return covariance
+
+
+def _less_sure(covariance: Floats, value: int, told: float, could: float) -> Floats:
+    """What a covariance would be if this much less had been known of a value beforehand."""
+    now = covariance[value, value]
+    then = 1 / max(1 / now - 1 / told + 1 / could, 1e-12)
+    follows = covariance[:, value] / now
+    return np.asarray(covariance + np.outer(follows, follows) * (then - now))
+
+
 def _pull_of_skewed_glass(camera: Camera, points_mm: Floats, evidence: Evidence) -> Floats:
     """(N, 2) how p1 and p2 of a lens shift what is seen, which other values then explain."""
     still = np.zeros(CAMERA)
@@ -290,6 +308,7 @@ def solve(
         covariance = np.linalg.pinv(J.T @ J, hermitian=True).astype(np.float64)
         follows = covariance[:, _POSE] / covariance[_POSE, _POSE]  # the place goes with the lens
         covariance += np.outer(follows, follows) * deviations[0] ** 2
+    covariance = _off_centre(covariance, doubt, camera.lens.size[0])
     if doubt.skewed:
         seen = slopes(values)[: len(evidence.px)]
         pull = _pull_of_skewed_glass(moved(camera, values[:CAMERA]), points(values), evidence)
