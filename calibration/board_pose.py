@@ -40,7 +40,7 @@ from calibration.rectify import scale_on_board
 from calibration.row_lean import Lean, lean_of
 from calibration.row_pose import SHEET_MARGINS_MM, row_on
 from calibration.segments import Segments, find_segments
-from calibration.solve import Solution
+from calibration.solve import Solution, is_absurd
 from rules.cells import Cell
 from rules.lattice import Board, Lattice
 
@@ -360,12 +360,19 @@ def _sound(fits: list[CellFit], sight: Sight, board: Board) -> list[CellFit]:
 
 
 def _telling(fits: list[CellFit], board: Board) -> list[CellFit]:
-    """Without what tells nothing of the camera's place, where other fits do: absurd lenses."""
+    """Without what tells nothing of the camera's place, or only by an absurd lens.
+
+    Where nothing else fits as well, that must do.
+    """
 
     def tells(fit: CellFit) -> bool:
+        if is_absurd(fit.solution.camera.lens):
+            return False
         return expected_errors(fit.solution, board, HEIGHTS_MM)["0"] < HOPELESS_MM
 
-    return [fit for fit in fits if tells(fit)] or fits
+    telling = [fit for fit in fits if tells(fit)]
+    good = telling and telling[0].merit > _HARDLY_WORSE * fits[0].merit
+    return telling if good else fits
 
 
 def _sound_edges(fits: list[OutlineFit], sight: Sight, board: Board) -> list[OutlineFit]:

@@ -207,6 +207,11 @@ def _beyond(change: Floats) -> Floats:
     return np.asarray(np.maximum(change - _MOST_FOCAL, 0) + np.minimum(change - _LEAST_FOCAL, 0))
 
 
+def is_absurd(lens: Lens) -> bool:
+    """Whether no webcam has such a focal length; a fit was stopped there."""
+    return bool(_beyond(np.log([lens.focal_px / (FOCAL_GUESS * lens.size[0])])).any())
+
+
 def _off_centre(covariance: Floats, doubt: LensDoubt, width: int) -> Floats:
     """What is known if the lens may sit farther off its place than the fit looked for."""
     told, could = width * doubt.centre, width * doubt.off_centre
