@@ -59,6 +59,7 @@ class Sample:
     spread: tuple[float, float]
     pixels: int
     clipped: float = 0.0  # the part of its pixels that say only "at least"
+    shown: Floats32 | None = None  # as the picture shows it; None where that is `mean`
 
 
 # How far each part of the sum may lie from its prior: brightness, and each hue axis.
@@ -198,8 +199,9 @@ def _face_samples(
             worth = int(inside.sum() / (1 + (8.0 / max(thick, 1.0)) ** 2)) + 1
             letter_number = letters.index(letter)
             clipped = float((clipped_channels(pixels[inside]) > 0).mean())
+            shown = np.median(of_light(light_of(pixels[inside])), axis=0)
             found.append(
-                Sample(number, unit.cell, letter_number, face, mean, spread, worth, clipped)
+                Sample(number, unit.cell, letter_number, face, mean, spread, worth, clipped, shown)
             )
     return found
 
@@ -337,8 +339,10 @@ def _clip(
             clipped = sum(s.pixels * s.clipped for s in here) > 0.3 * max(many, 1)
             if not clipped:
                 continue
-            shown = np.average([s.mean for s in here], axis=0, weights=[s.pixels for s in here])
-            channel = only_clipped(shown)
+            worth = [s.pixels for s in here]
+            shown = np.average([s.mean for s in here], axis=0, weights=worth)
+            as_seen = [s.mean if s.shown is None else s.shown for s in here]
+            channel = only_clipped(np.average(as_seen, axis=0, weights=worth))
             if channel is not None:
                 others = [s.mean for s in samples if s.letter == c and not s.clipped]
                 true = shown + beyond_clipped(shown, channel, [looks[c], *others])

@@ -31,6 +31,15 @@ def is_dark(image: cv.Image) -> bool:
     return bool(np.percentile(grey, 99) < _DARK or np.median(grey) < _DIM)
 
 
+def around(image: cv.Image, corners_px: NDArray[np.float64]) -> cv.Image:
+    """The part of a picture that holds given corners; all of it where they lie outside."""
+    height, width = image.shape[:2]
+    low = np.clip(corners_px.min(axis=0), 0, [width, height]).astype(int)
+    high = np.clip(corners_px.max(axis=0) + 1, 0, [width, height]).astype(int)
+    part = image[low[1] : high[1], low[0] : high[0]]
+    return part if part.size else image
+
+
 def blur_of(grey: NDArray[np.uint8]) -> float:
     """How little a picture changes when it is smoothed further, 0 to 1 (after Crete and others).
 

@@ -19,7 +19,7 @@ from calibration.camera import Camera, Floats, Lens
 from calibration.errors import NotFound
 from calibration.grid_pose import Say, Sight
 from calibration.known_pose import corner_places_mm, from_corners, from_markers
-from calibration.picture_faults import is_dark, picture_faults
+from calibration.picture_faults import around, is_dark, picture_faults
 from calibration.pose_quality import (
     HEIGHTS_MM,
     HOPELESS_MM,
@@ -125,7 +125,8 @@ def find_pose(
     size = (image.shape[1], image.shape[0])
     lens, doubt = lens_for(size, measured)
     sight = Sight(lab_of(image), lens, doubt, place.clock)
-    asked = _Asked(scene, known=measured is not None, occupied=occupied, dark=is_dark(image))
+    shown = image if corners_px is None else around(image, corners_px)
+    asked = _Asked(scene, known=measured is not None, occupied=occupied, dark=is_dark(shown))
     if corners_px is not None:
         given = from_corners(corners_px, scene.board, lens, doubt)
         return asked.settled(given, "corners", sight)

@@ -97,8 +97,8 @@ def _error(camera: Camera, cameras: list[Camera], board: Board, height: float) -
     if height > HEIGHTS_MM[-1]:
         places = places[_shown(camera, places)]
     px = camera.project(places)
-    worst = [_off(other, px, places, height) for other in cameras]
-    return min(float(np.quantile(worst, 0.95)), _NOWHERE_MM)
+    worst = [min(_off(other, px, places, height), _NOWHERE_MM) for other in cameras]
+    return float(np.quantile(worst, 0.95))
 
 
 def _places(board: Board, height: float) -> Floats:

@@ -393,7 +393,7 @@ class _Scene:
             for k, belief in enumerate(self.beliefs):
                 first = CAMERA * k
                 own = values[first : first + CAMERA]
-                here = evidence_slopes(cameras[k], own, points(values, k), evidence[k])
+                here = _slopes(cameras[k], own, points(values, k), evidence[k])
                 here *= (np.sqrt(weights[k]) / evidence[k].error_px)[:, None]
                 block = np.zeros((len(here) + CAMERA, len(values)))
                 block[: len(here), first : first + CAMERA] = here[:, :CAMERA]
@@ -431,6 +431,13 @@ def _nothing(shapes: int) -> Evidence:
     """Of a camera that sees no edge."""
     none = np.zeros((0, 2))
     return Evidence(np.zeros((0, 3)), none, none, np.zeros(0), np.zeros((0, shapes, 3)))
+
+
+def _slopes(camera: Camera, own: Floats, points: Floats, evidence: Evidence) -> Floats:
+    """As `evidence_slopes`, also of a camera that sees no edge."""
+    if not len(evidence.px):
+        return np.zeros((0, CAMERA + evidence.shape.shape[1]))
+    return evidence_slopes(camera, own, points, evidence)
 
 
 def _by_the_board(camera: Camera, doubt: LensDoubt, board: Board) -> Floats:

@@ -94,11 +94,10 @@ class Calibration:
             self, board={**self.board, "frame_height_mm": height, "frame_width_mm": width}
         )
 
-    def with_unit_height(self, height_mm: float | None) -> "Calibration":
-        """The same with pieces so high, whatever the table says; None: as it says."""
-        others = {key: value for key, value in self.board.items() if key != "unit_height_mm"}
-        own = {} if height_mm is None else {"unit_height_mm": height_mm}
-        return replace(self, board=others | own)
+    def with_flat_pieces(self, flat: bool) -> "Calibration":
+        """The same with pieces that are flat, whatever the table says, or as it says."""
+        others = {key: value for key, value in self.board.items() if key != "flat_pieces"}
+        return replace(self, board=others | ({"flat_pieces": True} if flat else {}))
 
     def camera(self, name: str) -> Camera:
         """A calibrated camera by name; raises CalibrationError."""
@@ -218,7 +217,10 @@ def _covariance(lower: Sequence[float] | None) -> Floats | None:
     if lower is None:
         return None
     whole = np.zeros((_VALUES, _VALUES))
-    whole[np.tril_indices(_VALUES)] = np.array(lower, dtype=np.float64)
+    values = np.array(lower, dtype=np.float64)
+    whole[np.tril_indices(_VALUES)] = values
+    if values.ndim != 1 or not np.isfinite(values).all() or (np.diag(whole) < 0).any():
+        raise ValueError("covariance")
     return np.asarray(whole + np.tril(whole, -1).T)
 
 

@@ -28,6 +28,9 @@ class Asking:
         innocent = self._play.explaining().innocent
         if innocent(seen):
             return seen
+        left = self._as_left(seen)
+        if left != seen and innocent(left):
+            return left
         others = innocent_instead(seen, unsure, self._play.patience.doubt, innocent)
         if others and self._accused_anyway(t, seen):
             # The breach that was told stands in either case: nobody is acquitted by an answer.
@@ -59,7 +62,19 @@ class Asking:
         cells = asked.scene.differing(asked.innocent)
         if not self._plays_on(seen, cells) or {*asked.scene.differing(seen)} & {*cells}:
             return seen
+        for cell in cells:
+            self._play.left[cell] = asked.scene.get(cell, ""), asked.innocent.get(cell, "")
         return Stacks({**seen, **{cell: asked.innocent.get(cell, "") for cell in cells}})
+
+    def _as_left(self, seen: Stacks) -> Stacks:
+        """The scene with the answers that questions got because play went on."""
+        believed = self._play.believed
+        same = {
+            cell: answer
+            for cell, (read, answer) in self._play.left.items()
+            if seen.get(cell, "") == read and believed.get(cell, "") == answer
+        }
+        return Stacks({**seen, **same}) if same else seen
 
     def went_on(self, t: float, chosen: Stacks) -> list[Event]:
         """What was asked about is played with the answer that holds now, if more is wrong since.

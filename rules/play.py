@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from rules.book import Book
+from rules.cells import Cell
 from rules.events import Event
 from rules.explaining import Explaining, Found
 from rules.game import Game
@@ -28,6 +29,7 @@ class Play:
         self.seen = Stacks()
         self.waiting = waiting
         self.asked: Asked | None = None
+        self.left: dict[Cell, tuple[str, str]] = {}  # what was read, and is believed instead
         self.moments: list[Moment] = []  # the last ones, since people have decided anything
         self.hand: str | None = None  # who has reached in before the scene that stands
 

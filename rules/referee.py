@@ -160,6 +160,7 @@ class Referee:
         self._awaited = self._play.hand = self._made_from = None
         self._seats = Seats()
         self._play.moments.clear()
+        self._play.left.clear()
         self._play.phase = "play"
         return [Event("phase", t, {"phase": "play"})]
 

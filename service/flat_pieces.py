@@ -6,6 +6,7 @@ would be the board, and nothing would ever be read on it. And of stickers and di
 they are as high as wide, as cubes are; taken at their word, pieces would lean out of their cells.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -20,22 +21,23 @@ from vision.likelihood import CameraEye
 from vision.reader import Reader
 from vision.reading import Reading
 
-FLAT_MM = 1.0  # as high as discs and stickers count
+_FLAT_MM = 1.0  # as high as discs and stickers count
 _MOST = 0.9  # of the cells
+_SOME = 0.1  # of the cells that are filled
 _BETTER = 0.1  # of the told cells: so many more must be read as told if pieces are flat
 
 
 def flat_board(board: Board) -> Board:
     """The same board with pieces of hardly any height."""
     lattice = board.lattice
-    return replace(board, lattice=replace(lattice, unit_mm=(*lattice.unit_mm[:2], FLAT_MM)))
+    return replace(board, lattice=replace(lattice, unit_mm=(*lattice.unit_mm[:2], _FLAT_MM)))
 
 
 def lie_flat(
     views: Mapping[str, ColourView], board: Board, names: Mapping[str, str], told: Stacks
 ) -> bool:
     """Whether the pieces of a board with one level are flat, whatever was said of their height."""
-    if board.lattice.levels > 1 or board.lattice.unit_mm[2] <= FLAT_MM:
+    if board.lattice.levels > 1 or board.lattice.unit_mm[2] <= _FLAT_MM:
         return False
     alone = {name: ColourView(view.camera, view.picture, None) for name, view in views.items()}
     return _as_told(alone, flat_board(board), names, told) > (
@@ -89,8 +91,9 @@ def not_empty(
         if _alike(verdict):
             continue  # the empty board twice, with pieces that are not there
         there = _reading(view.camera, view.empty, fitted[0], board).stacks
-        as_told = sum(cell in there if full else there.get(cell) == told[cell] for cell in told)
-        if as_told >= _MOST * len(told):
+        as_told = sum(there.get(cell) == told[cell] for cell in told)
+        everywhere = full and _motley(there) and len(there) >= _MOST * len(told)
+        if as_told >= _MOST * len(told) or everywhere:
             found.append(name)
     return found
 
@@ -102,7 +105,14 @@ def is_full(image: Image, camera: Camera, colours: CameraColours, board: Board) 
         return False
     reading = _reading(camera, image, colours, board)
     filled = {*reading.stacks, *reading.unsure, *reading.hidden}
-    return len(filled) >= _MOST * lattice.columns * lattice.ranks
+    pieces = _motley(reading.stacks) or bool(reading.strange)  # colours that nobody has seen yet
+    return pieces and len(filled) >= _MOST * lattice.columns * lattice.ranks
+
+
+def _motley(stacks: Stacks) -> bool:
+    """Whether three colours lie there: what is empty looks like one piece or, chequered, two."""
+    often = Counter(stacks.values()).most_common(3)
+    return len(often) == 3 and often[2][1] >= _SOME * len(stacks)
 
 
 def _reading(camera: Camera, image: Image, colours: CameraColours, board: Board) -> Reading:

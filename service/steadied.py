@@ -64,7 +64,7 @@ def _helpers(
     for name, view in sound.items():
         record = calibration.cameras[name]
         if record.lens_method != "assumed":
-            by_stacks = record.camera is settled[name].camera
+            by_stacks = settled[name].changed and record.camera is settled[name].camera
             doubt = _SETTLED if record.lens_method == "stacks" else view.doubt
             surely = settled[name].covariance if by_stacks else view.covariance
             found[name] = replace(

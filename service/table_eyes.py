@@ -31,7 +31,7 @@ def measured_board(table: Table, calibration: store.Calibration) -> Board:
         for name in ("frame_height_mm", "frame_width_mm", "recess_mm")
         if getattr(board, name) == "auto" and name in calibration.board
     }
-    if "unit_height_mm" in calibration.board and board.lattice.levels == 1:
+    if calibration.board.get("flat_pieces") and board.lattice.levels == 1:
         board = flat_board(board)
     return replace(board, **found)
 
@@ -55,8 +55,9 @@ def table_eyes(
         if empty is not None and empty.shape[1::-1] != camera.size:
             empty = None
         colours = colour_store.colours_of(calibration, name)
-        guessed = colours is None and bool(calibration.cameras[name].doubts)
-        if colours is None or colours.letters != tuple(table.scene.colours):
+        unknown = colours is None or colours.letters != tuple(table.scene.colours)
+        guessed = unknown and bool(calibration.cameras[name].doubts)
+        if colours is None or unknown:
             view = ColourView(camera, None, empty)
             (colours,) = fit_colours([view], board, table.scene.colours)
         eyes[name] = CameraEye(camera, colours, empty, guessed)

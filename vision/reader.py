@@ -142,8 +142,7 @@ class Reader:
             reading = self._read_again(images, last, states)
             if reading is not None:
                 return replace(reading, ms=_since(begin))
-        guessed = all(self.cameras[name].guessed for name in self._known(images))
-        reading = self._read_anew(images, last, states, doubted=guessed, patient=patient)
+        reading = self._read_anew(images, last, states, patient=patient)
         if reading.strange and len(self._known(images)) > 1:
             reading = self._read_agreeing(images, reading, last, states, patient=patient)
         return replace(reading, ms=_since(begin))
@@ -208,6 +207,7 @@ class Reader:
     ) -> Reading:
         """Reads all pixels; `doubted`: there is reason to trust nothing of it."""
         looks = self._look(images, learned=last is not None)
+        doubted = doubted or all(self.cameras[name].guessed for name in looks)
         anchor = None if last is None else self._state(last)
         start = self._empty() if anchor is None else anchor
         position = Position(self._evidence(looks), start, anchor)
@@ -430,7 +430,8 @@ class Reader:
         propose(position, states)
         gains = climb(position)
         columns |= set(position.differing(state))
-        doubts = Doubts(position, gains, self._certainty, columns)
+        guessed = all(self.cameras[name].guessed for name in memory.pixels)
+        doubts = Doubts(position, gains, self._certainty, columns, doubted=guessed)
         told = self._settled(position, doubts)
         doubts.hear(self._heard(told, memory.pixels, memory.changes, memory.followed))
         columns |= set(told.differing(state))

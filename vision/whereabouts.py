@@ -6,7 +6,7 @@ and the reader made anew; what cannot be found gives no verdict.
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -333,7 +333,7 @@ class Whereabouts:
         eye = self._table[name]
         remembered = self._remembered[name]
         moved = remembered.picture_from(camera)
-        self._table[name] = CameraEye(camera, eye.colours, None if eye.empty is None else moved)
+        self._table[name] = replace(eye, camera=camera, empty=None if eye.empty is None else moved)
         pose = self._turning.pose if self._turning else Pose()
         if self._turning is not None:
             self._turning = self._new_turning(pose)
@@ -390,7 +390,9 @@ class Whereabouts:
             if empty is not None and pose != Pose():
                 empty = turned_picture(empty, eye.camera, board, pose)
             colours = turned_colours(eye.colours, pose.degrees)
-            eyes[name] = CameraEye(pose.camera(eye.camera, board), colours, empty)
+            eyes[name] = replace(
+                eye, camera=pose.camera(eye.camera, board), colours=colours, empty=empty
+            )
         self.reader = Reader(
             board,
             eyes,

@@ -18,7 +18,7 @@ from calibration.grid_pose import board_corners
 from calibration.known_pose import parse_corners
 from calibration.lens import calibrate_lens
 from calibration.lens_board import DEFAULT_BOARD, LensBoard
-from calibration.picture_faults import is_dark
+from calibration.picture_faults import around, is_dark
 from calibration.pose import FoundPose, find_again, find_pose
 from calibration.scene import CameraPlace
 from calibration.store import CameraRecord, LensRecord
@@ -160,7 +160,9 @@ def pose(
                 )
             drawn.append(found.drawn(image))
             _check_better(found, stored)
-            full = occupied or _is_full(folder, name, image, found, calibration, table)
+            full = occupied or (
+                not force and _is_full(folder, name, image, found, calibration, table)
+            )
             if not full:
                 empty = colour_store.load_empty(folder, name)
                 _check_empty(image, empty, found, stored, table.scene.board)
@@ -208,10 +210,7 @@ def _check_whose(
 
 def _check_lit(name: str, image: Image, corners: Floats) -> None:
     """Raises NotFound where corners are given with a picture that does not show the board."""
-    low = np.clip(corners.min(axis=0).astype(int), 0, None)
-    high = corners.max(axis=0).astype(int) + 1
-    board = image[low[1] : high[1], low[0] : high[0]]  # whatever is around may be black
-    if is_dark(board if board.size else image):
+    if is_dark(around(image, corners)):  # whatever is around the board may be black
         raise NotFound(
             f"{name}: the picture is very dark: switch on a lamp, or take the cover off the lens; "
             "corners alone do not tell how the empty table looks"
@@ -244,7 +243,10 @@ def _is_full(
     board = measured_board(table, calibration)
     full = is_full(image, found.camera, colours, board)
     if full:
-        print(f"{name}: pieces lie on the whole board, as they did when colours were learned")
+        print(
+            f"{name}: pieces lie on the whole board, as they did when colours were learned; "
+            "if it is empty now, give the picture again with --force"
+        )
     return full
 
 

@@ -19,7 +19,7 @@ from calibration.told_stacks import ToldCheck, check_told
 from rules.errors import SetupError
 from service.camera_pictures import camera_pictures, showing, take_settled_picture
 from service.camera_settings import keep_settings
-from service.flat_pieces import FLAT_MM, lie_flat, not_empty
+from service.flat_pieces import lie_flat, not_empty
 from service.same_board import check_same_board
 from service.stacks_text import check_letters, stacks_from
 from service.steadied import steadied
@@ -45,7 +45,7 @@ def colours(
     """Learn the colours from one picture a camera with known pieces on known cells."""
     table = read_table(folder)
     calibration = store.read(folder)
-    board = measured_board(table, calibration.with_unit_height(None))
+    board = measured_board(table, calibration.with_flat_pieces(False))
     known = stacks_from(stacks, board.lattice)
     names = table.scene.colours
     check_letters(known, names)
@@ -64,7 +64,7 @@ def colours(
     empties = {name: _empty(folder, name, image.shape) for name, image in images.items()}
     flat = lie_flat(_views(images, empties, calibration), board, names, known)
     if board.lattice.levels == 1:
-        calibration = calibration.with_unit_height(FLAT_MM if flat else None)
+        calibration = calibration.with_flat_pieces(flat)
         board = measured_board(table, calibration)
     full = not_empty(_views(images, empties, calibration), board, names, known)
     empties |= dict.fromkeys(full)

@@ -364,11 +364,25 @@ def test_clipping_of_more_or_no_channels_is_told_otherwise() -> None:
     assert only_clipped(of_light(np.array([0.4, 0.6, 0.8], dtype=np.float32))) is None
 
 
-def test_a_dark_face_does_not_make_clipped_ones_grey() -> None:
-    """One side of an orange piece lies in the dark, where its hue is next to none."""
+@pytest.mark.parametrize("lit", [1.0, 0.85])
+def test_a_dark_face_does_not_make_clipped_ones_grey(lit: float) -> None:
+    """One side of an orange piece lies in the dark, where its hue is next to none.
+
+    What is clipped is seen in the picture, not in what is made of it for the board's `lit` parts.
+    """
     lights = [np.minimum(ORANGE, 1.0), 0.03 * ORANGE]
     samples = [
-        Sample(0, Cell(0, 0), 0, face, of_light(light), (0.1, 0.05), 100, float(face == 0))
+        Sample(
+            0,
+            Cell(0, 0),
+            0,
+            face,
+            np.add(of_light(light), (np.log(lit), 0, 0)).astype(np.float32),
+            (0.1, 0.05),
+            100,
+            float(face == 0),
+            of_light(light),
+        )
         for face, light in zip((0, 2), lights, strict=True)
     ]
     means, doubt = _solve(samples, np.array([of_look((235, 120, 20))]), [-1.0], (0.3, 0.5))

@@ -890,6 +890,8 @@ def test_a_question_that_was_left_open_stays_answered_however_surely_it_is_read(
         "2 D +h1^D legal final",
         "3 L +d1^L no-contact open",
     ]
+    # So it stays for as long as it is read so.
+    assert referee.observe(20.0, Stacks.of({**wall, "h1": "LL", "d1": "LL"})) == []
 
 
 def test_half_a_block_that_seems_to_have_come_with_a_breach_is_not_there() -> None:

@@ -84,6 +84,34 @@ def test_full_boards_are_not_taken_for_empty_ones(
     assert read(folder, capsys) == stacks_of(OTHERS).to_json()
 
 
+def test_an_empty_board_stays_empty_although_the_colours_fill_it(
+    tmp_path: Path, capsys: Said
+) -> None:
+    """To colours alone, plain wood looks like a board full of white pieces."""
+    folder = table(tmp_path, "[15.0, 15.0, 1.0]")
+    write_image(folder / "empty.png", wooden_board())
+    pose(folder, "empty.png")
+    colours(folder, LEARNED)
+    write_image(folder / "others.png", wooden_board())
+
+    assert colour_store.load_empty(folder, "c") is not None
+    assert read(folder, capsys) == {}
+
+
+def test_an_empty_board_can_be_given_later(tmp_path: Path) -> None:
+    """Colours were learned without it; whoever cleans the board can show it then."""
+    folder = table(tmp_path, "[15.0, 15.0, 1.0]")
+    pose(folder, "learned.png")
+    colours(folder, LEARNED)
+    assert colour_store.load_empty(folder, "c") is None
+    write_image(folder / "empty.png", wooden_board())
+
+    words = ["calibrate", "pose", str(folder), f"c={folder / 'empty.png'}", "--corners", CORNERS]
+    assert main([*words, "--force"]) == 0
+
+    assert colour_store.load_empty(folder, "c") is not None
+
+
 def test_heights_of_flat_pieces_are_not_believed(tmp_path: Path, capsys: Said) -> None:
     """Pieces are said to be as high as wide, and lie flat; so they are read until told anew."""
     folder = table(tmp_path, "[20.0, 20.0, 20.0]")
