@@ -52,12 +52,9 @@ def _as_told(
     fitted = fit_colours(list(views.values()), board, names, told)
     if _alike(judge_colours(list(views.values()), fitted, board, told, names)):
         return 0.0
-    eyes = {
-        name: CameraEye(view.camera, colours)
-        for (name, view), colours in zip(views.items(), fitted, strict=True)
-    }
+    cameras = {name: view.camera for name, view in views.items()}
     images = {name: view.picture for name, view in views.items() if view.picture is not None}
-    reading = Reader(board, eyes).read(images)
+    reading = _reading(cameras, dict(zip(views, fitted, strict=True)), images, board)
     seen = set(told) - reading.hidden
     sure = sum(reading.stacks.get(cell) == told[cell] for cell in seen - reading.unsure.keys())
     return sure + sum(
@@ -75,8 +72,8 @@ def not_empty(
 ) -> list[str]:
     """The cameras whose picture of the empty table shows pieces, by what the told ones look like.
 
-    Only if it shows the very pieces that were told, or if they fill the whole board and something
-    lies everywhere on it in that picture, too.
+    Only if it shows the very pieces that were told, or if they fill the whole board and pieces of
+    several colours lie everywhere on it in that picture, too.
     """
     if board.lattice.levels > 1 or len(set(told.values())) < 2:
         return []  # what has a height is told from the board by it; one colour may be the board's
@@ -90,7 +87,7 @@ def not_empty(
         verdict = judge_colours(alone, fitted, board, told, names)
         if _alike(verdict):
             continue  # the empty board twice, with pieces that are not there
-        there = _reading(view.camera, view.empty, fitted[0], board).stacks
+        there = _reading({name: view.camera}, {name: fitted[0]}, {name: view.empty}, board).stacks
         as_told = sum(there.get(cell) == told[cell] for cell in told)
         everywhere = full and _motley(there) and len(there) >= _MOST * len(told)
         if as_told >= _MOST * len(told) or everywhere:
@@ -103,7 +100,7 @@ def is_full(image: Image, camera: Camera, colours: CameraColours, board: Board) 
     lattice = board.lattice
     if lattice.levels > 1:
         return False
-    reading = _reading(camera, image, colours, board)
+    reading = _reading({"": camera}, {"": colours}, {"": image}, board)
     filled = {*reading.stacks, *reading.unsure, *reading.hidden}
     pieces = _motley(reading.stacks) or bool(reading.strange)  # colours that nobody has seen yet
     return pieces and len(filled) >= _MOST * lattice.columns * lattice.ranks
@@ -115,5 +112,12 @@ def _motley(stacks: Stacks) -> bool:
     return len(often) == 3 and often[2][1] >= _SOME * len(stacks)
 
 
-def _reading(camera: Camera, image: Image, colours: CameraColours, board: Board) -> Reading:
-    return Reader(board, {"camera": CameraEye(camera, colours)}).read({"camera": image})
+def _reading(
+    cameras: Mapping[str, Camera],
+    colours: Mapping[str, CameraColours],
+    images: Mapping[str, Image],
+    board: Board,
+) -> Reading:
+    """What is read by colours alone: nobody knows how the empty table looks."""
+    eyes = {name: CameraEye(camera, colours[name]) for name, camera in cameras.items()}
+    return Reader(board, eyes).read(images)
