@@ -15,6 +15,9 @@ _USUAL_DEPTH_MM = (0.7, 1.2)  # of hollows that nobody measured, many are painte
 # How far a wall shifts what is seen of all sides of one direction: hollows are up to 3 mm deep, and
 # a lamp at half height throws shadows as far onto their floor: anything from 0 to 3 mm.
 _WALL_MM = 1.7
+_SHADOW_MM = 0.8  # the same where the shadows themselves tell
+_BAND_LIKE = 0.8  # so much alike sides with shadows must be
+_ROOM_MM = 1.3  # hollows are so much wider than pieces
 _FOOT_MM = 0.8  # how far below the rim that may lie
 BORDER = 0.02  # of the pitch: by how much the outermost line may lie beside its place
 _SURE = 0.5  # a side that correlates less with the common look says nothing
@@ -207,6 +210,7 @@ def fit_cells(
     trusted = trusted or camera
     prior = depth_prior(board)
     depth = prior[0] if prior is not None else None
+    shadows = [0.0] * len(OUTWARDS)
     for number, reach in enumerate(rounds):
         sides = sides_in(camera, lab, board, depth or 0.0, coarse=coarse)
         within = inside(sides, board)
@@ -219,18 +223,22 @@ def fit_cells(
         found = lags(cells, look, reach * pitch)
         if depth is not None:
             found = _by_wall(cells, found, reach * pitch)
+            found, shadows = _by_shadow(cells, found, board)
         evidence = cell_evidence(camera, cells, found, board, depth)
         if len(evidence.px) < 8:
             return result
         expected, errors = [0.0, 0.0], [1e3, BORDER * pitch]
         if prior is not None and depth is not None:
-            expected += [prior[0] - depth, *[0.0] * 2 * len(OUTWARDS)]
-            errors += [prior[1], *[_WALL_MM] * len(OUTWARDS), *[_FOOT_MM] * len(OUTWARDS)]
+            expected += [prior[0] - depth, *shadows, *[0.0] * len(OUTWARDS)]
+            walls = [_SHADOW_MM if shadow else _WALL_MM for shadow in shadows]
+            errors += [prior[1], *walls, *[_FOOT_MM] * len(OUTWARDS)]
         sizes = SizePrior(np.array(expected), np.array(errors))
         solution = solve(camera, evidence, doubt, trusted=trusted, sizes=sizes)
         if depth is not None:
             depth += float(solution.sizes[2])
         likeness = likeness_of(sides, look)
+        if depth is not None:
+            likeness = np.maximum(likeness, _like_their_way(sides, cells))
         result = _told(solution, look, sides, likeness, board, evidence)
         camera = solution.camera
         if number == _GIVE_UP_AFTER and result.merit < _HOPELESS:
@@ -281,6 +289,74 @@ def likeness_of(sides: Sides, look: CommonLook) -> Floats:
     flat = sides.profiles.reshape(len(sides.profiles), -1)
     size = np.linalg.norm(flat, axis=1) + 1e-9
     return np.asarray(np.abs(flat @ look.profile.ravel()) / size)
+
+
+def _like_their_way(sides: Sides, cells: Sides) -> Floats:
+    """Correlation of each side with the look of those that face the same way.
+
+    In low light one wall of a hollow throws a shadow, the wall across is lit and hardly seen.
+    """
+    like = np.zeros(len(sides.profiles))
+    for way in OUTWARDS:
+        these = np.asarray((sides.outward == way).all(axis=1))
+        own = np.asarray((cells.outward == way).all(axis=1))
+        if own.sum() >= _FEW_WALLS:
+            like[these] = likeness_of(sides.part(these), common_look(cells.part(own)))
+    return like
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """A dark band along all sides of one direction: where its middle is seen, how wide it is."""
+
+    middle_mm: float  # outward of the border
+    width_mm: float
+    at_last: bool  # whether the last cells in that direction have it, too
+
+
+def _by_shadow(sides: Sides, found: Lags, board: Board) -> tuple[Lags, list[float]]:
+    """The same by shadows, where low light throws one along a wall of each hollow.
+
+    The wall across is hardly seen: what looks like it is the shadow in the next hollow. But beside
+    the last hollow there is none. Also told is how far outward of the borders each direction is
+    seen then; 0.0 where nothing is known of it.
+    """
+    off = found.off_mm.copy()
+    seen = [0.0] * len(OUTWARDS)
+    for axis in (0, 1):
+        ways = [number for number, way in enumerate(OUTWARDS) if way[axis]]
+        one, two = (_band(sides, OUTWARDS[number], board) for number in ways)
+        if one is None or two is None or one.at_last == two.at_last:
+            continue
+        aside = 0.5 * (one.width_mm + two.width_mm) / 2 + 0.5 * _rib_mm(board)
+        for number, band in zip(ways, (one, two), strict=True):
+            these = np.asarray((sides.outward == OUTWARDS[number]).all(axis=1))
+            off[these] += band.middle_mm - float(np.median(off[these]))
+            seen[number] = -aside if band.at_last else aside
+    return replace(found, off_mm=off), seen
+
+
+def _band(cells: Sides, way: tuple[int, int], board: Board) -> _Band | None:
+    """The dark band at the sides of one direction, if they are alike and show one."""
+    part = cells.part(np.asarray((cells.outward == way).all(axis=1)))
+    axis = 0 if way[0] else 1
+    size = (board.lattice.columns, board.lattice.ranks)[axis]
+    last = part.cells[:, axis] == (size - 1 if way[axis] > 0 else 0)
+    if min(last.sum(), (~last).sum()) < _FEW_WALLS // 2:
+        return None
+    like = likeness_of(part, common_look(part))
+    slope = np.asarray(part.profiles[~last, 0].mean(axis=0))
+    dark, bright = part.reach_mm[[slope.argmin(), slope.argmax()]]  # outwards, darker then brighter
+    if np.median(like[~last]) < _BAND_LIKE or bright <= dark:
+        return None
+    at_last = bool(np.median(like[last]) > LIKE)
+    return _Band(float(dark + bright) / 2, float(bright - dark), at_last)
+
+
+def _rib_mm(board: Board) -> float:
+    """How wide the ribs between hollows probably are: pieces need some room in them."""
+    room = board.lattice.pitch_mm - max(board.lattice.unit_mm[:2])
+    return max(room - _ROOM_MM, 0.5)
 
 
 def _rows(sides: Sides, likeness: Floats, board: Board, *, beside: bool) -> list[float]:

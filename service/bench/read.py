@@ -42,32 +42,36 @@ class ReadRow:
     """What was counted over the positions of one game and rig."""
 
     HEAD = (
-        "game", "rig", "positions", "exact", "exact %", "units", "wrong", "wrong and sure",
-        "unsure units %", "ms from scratch", "exact a turn later", "wrong and sure then",
-        "ms a turn later",
+        "game", "rig", "positions", "exact", "exact %", "exact in sight %", "units", "wrong",
+        "wrong and sure", "unsure units %", "ms from scratch", "exact a turn later",
+        "in sight then", "wrong and sure then", "ms a turn later",
     )  # fmt: skip
 
     game: str
     rig: str
     positions: int = 0
     exact: int = 0
+    in_sight: int = 0  # positions in which no unit that a camera sees was read wrongly
     units: int = 0
     wrong: int = 0
     wrong_sure: int = 0
     unsure: int = 0
     later_exact: int = 0
+    later_in_sight: int = 0
     later_wrong_sure: int = 0
     scratch_ms: list[float] = field(default_factory=list)
     later_ms: list[float] = field(default_factory=list)
     told: list[tuple[float, bool]] = field(default_factory=list)  # certainty, and was it right
     failures: list[str] = field(default_factory=list)
 
-    def count(self, name: str, truth: Stacks, reading: Reading, seen: Mapping[Unit, int]) -> None:
+    def count(self, name: str, truth: Stacks, reading: Reading, sight: "Sight") -> None:
         """Adds one position that was read from scratch."""
+        seen = sight.seen
         wrong = differing_units(truth, reading.stacks, seen)
         sure = sure_of(wrong, reading)
         self.positions += 1
         self.exact += not wrong
+        self.in_sight += not sight.shown(wrong, reading.stacks)
         self.units += sum(1 for unit, _ in truth.units() if seen.get(unit, 0) >= SEEN_PX)
         self.wrong += len(wrong)
         self.wrong_sure += len(sure)
@@ -76,13 +80,12 @@ class ReadRow:
         self.scratch_ms.append(reading.ms["total"])
         self._fail(name, truth, reading, wrong, sure)
 
-    def count_later(
-        self, name: str, truth: Stacks, reading: Reading, seen: Mapping[Unit, int]
-    ) -> None:
+    def count_later(self, name: str, truth: Stacks, reading: Reading, sight: "Sight") -> None:
         """Adds the same position read with the one a turn earlier known."""
-        wrong = differing_units(truth, reading.stacks, seen)
+        wrong = differing_units(truth, reading.stacks, sight.seen)
         sure = sure_of(wrong, reading)
         self.later_exact += not wrong
+        self.later_in_sight += not sight.shown(wrong, reading.stacks)
         self.later_wrong_sure += len(sure)
         self.told.append((reading.certainty, not sure))
         self.later_ms.append(reading.ms["total"])
@@ -108,12 +111,14 @@ class ReadRow:
             str(self.positions),
             str(self.exact),
             f"{percent(self.exact, self.positions)} ({low:.1f} to {high:.1f})",
+            percent(self.in_sight, self.positions),
             str(self.units),
             str(self.wrong),
             f"{self.wrong_sure} ({percent(self.wrong_sure, self.units)} %)",
             percent(self.unsure, self.units),
             _median(self.scratch_ms),
             str(self.later_exact),
+            str(self.later_in_sight),
             str(self.later_wrong_sure),
             _median(self.later_ms),
         )
@@ -197,6 +202,28 @@ def units_in_sight(
     return dict(zip(units, count.astype(int).tolist(), strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What the cameras show of a position, and would show of another one."""
+
+    cameras: Mapping[str, Camera]
+    lattice: Lattice
+    seen: Mapping[Unit, int]
+
+    @classmethod
+    def of(cls, cameras: Mapping[str, Camera], lattice: Lattice, truth: Stacks) -> "Sight":
+        """What is seen of a position."""
+        return cls(cameras, lattice, units_in_sight(cameras, lattice, truth))
+
+    def shown(self, wrong: Sequence[Unit], read: Stacks) -> list[Unit]:
+        """The wrong units that a camera shows, or would show if they were there."""
+        if all(unit in self.seen for unit in wrong):
+            told = {}
+        else:
+            told = units_in_sight(self.cameras, self.lattice, read)
+        return [unit for unit in wrong if self.seen.get(unit, told.get(unit, 0)) >= SEEN_PX]
+
+
 def positions(spec: GameSpec, seed: int) -> tuple[Stacks, Stacks]:
     """A position of a random game, and the one a turn earlier."""
     turns = random.Random(seed).randint(1, 40)
@@ -251,7 +278,8 @@ def virtual_row(
             stacks, before = positions(spec, 1000 * (seed + number) + k)
             name = f"scene {seed + number} position {k}"
             images = altered.pictures(studio.still(stacks, k + 2))
-            count_reading(row, reader, name, images, stacks, before)
+            earlier = altered.pictures(studio.still(before, k + 2, moment=each + k + 2))
+            count_reading(row, reader, name, images, stacks, before, earlier=earlier)
     return row
 
 
@@ -285,12 +313,20 @@ def count_reading(
     truth: Stacks,
     before: Stacks,
     cameras: Mapping[str, Camera] | None = None,
+    *,
+    earlier: Mapping[str, ImageBGR] | None = None,
 ) -> None:
-    """Reads a position from scratch, and with the last one known; `cameras` are the true ones."""
+    """Reads a position from scratch, and with the last one known.
+
+    `cameras` are the true ones; `earlier` pictures of the last position, which the reader has
+    then just read, as it does in play.
+    """
     cameras = cameras or {n: eye.camera for n, eye in reader.cameras.items()}
-    seen = units_in_sight(cameras, reader.lattice, truth)
-    row.count(name, truth, reader.read(images, patient=True), seen)
-    row.count_later(name, truth, reader.read(images, last=before), seen)
+    sight = Sight.of(cameras, reader.lattice, truth)
+    row.count(name, truth, reader.read(images, patient=True), sight)
+    if earlier is not None:
+        reader.read(earlier, last=before)
+    row.count_later(name, truth, reader.read(images, last=before), sight)
 
 
 def together(rows: Sequence[ReadRow]) -> ReadRow:
@@ -298,8 +334,9 @@ def together(rows: Sequence[ReadRow]) -> ReadRow:
     whole = ReadRow("all", "")
     for row in rows:
         for name in (
-            "positions", "exact", "units", "wrong", "wrong_sure", "unsure", "later_exact",
-            "later_wrong_sure", "scratch_ms", "later_ms", "told", "failures",
+            "positions", "exact", "in_sight", "units", "wrong", "wrong_sure", "unsure",
+            "later_exact", "later_in_sight", "later_wrong_sure", "scratch_ms", "later_ms", "told",
+            "failures",
         ):  # fmt: skip
             setattr(whole, name, getattr(whole, name) + getattr(row, name))
     return whole

@@ -135,6 +135,22 @@ def test_a_board_whose_walls_throw_shadows_to_one_side_is_found_in_the_dark() ->
     assert errors["0"] < min(2.0, found.error_mm["0"])
 
 
+@pytest.mark.parametrize("sun", [(-1.9, -1.1, 1.0), (-0.9, 2.2, 1.0)])
+def test_shadows_of_a_low_lamp_do_not_shift_hollows(sun: tuple[float, float, float]) -> None:
+    """Each hollow has a band of shadow along two walls; the walls across are hardly seen."""
+    scene = scene_of("cube")
+    board = replace(scene.board, recess_mm=2.0)
+    camera = look_at(SIZE, 760, (75, -40, 420), (65, 70, 0))
+    look = Look(table=flowers, sun=sun, ambient=0.35, gain=0.7, noise=1.5)
+    image = draw(camera, hollowed(board, 2.0), -10.0, look)
+
+    found = found_in(image, replace(scene, board=board))
+
+    errors = true_errors(found.camera, camera, board)
+    assert not found.doubts
+    assert errors["0"] < min(1.5, found.error_mm["0"])
+
+
 @pytest.mark.parametrize("counts", [(7, 6), (6, 8), (5, 6), (12, 12)])
 def test_more_or_fewer_cells_than_told_are_not_the_board(counts: tuple[int, int]) -> None:
     """Rows of dots that go on, that end too early, or four dots where one cell should be."""

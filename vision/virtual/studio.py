@@ -211,13 +211,17 @@ class Studio:
         sloppy: Sloppiness = USUAL,
         spare: bool = True,
         pose: BoardPose = LEVEL,
+        moment: int | None = None,
     ) -> Pictures:
-        """A position; pieces stand as sloppily as said, differently with each seed."""
+        """A position; pieces stand as sloppily as said, differently with each seed.
+
+        Another `moment`: the same pieces with the noise of another picture.
+        """
         pieces = self.pieces(position)
         solids = solids_of(pieces, self.scene.kind.board.lattice, self.scene.paints, sloppy, seed)
         carried = turned(solids, pose, self.ground.middle)
         beside = spare_solids(self.scene, pieces, seed) if spare else ()
-        return self.shot((*carried, *beside), seed, pose)
+        return self.shot((*carried, *beside), seed if moment is None else moment, pose)
 
     def pieces(self, position: Stacks | Sequence[Placed]) -> tuple[Placed, ...]:
         """The pieces of a position, guessed from stacks where only those are given."""
