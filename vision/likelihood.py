@@ -99,6 +99,9 @@ class LookSettings:
     board_deep_hue: float = 0.20
     board_tinted: float = 0.05  # reflections and tints thrown by pieces
     board_tint: tuple[float, float] = (0.6, 0.30)
+    board_bounced: float = 0.02  # share in the dark beside pieces that throw their colour at it
+    board_bounce: tuple[float, float] = (-1.2, 0.7)
+    board_bounced_hue: tuple[float, float, float] = (0.5, 0.3, 0.13)  # parts of a piece's; besides
     noise: float = 0.002  # of light; matters where it is dark
     anything: float = 0.03  # share of pixels that show something else
     anything_density: float = 0.02  # an even density over all colours that occur
@@ -498,7 +501,26 @@ class EyeLooks:
         tinted = _density(bright, hue, tint_off, tint_hue**2 * one, noise)
         found = cfg.board_lit * lit + cfg.board_shaded * shaded
         found += cfg.board_deep * deep + cfg.board_tinted * tinted
+        if cfg.board_bounced:
+            found += cfg.board_bounced * self._bounced(bright, hue, noise, rough)
         return np.asarray(found + even, dtype=np.float32)
+
+    def _bounced(
+        self, bright: Floats32, hue: Floats32, noise: Floats32, rough: Floats32
+    ) -> Floats32:
+        """How likely the board looks so in the dark, in light that pieces throw back at it.
+
+        It is anything between the shadow's hue and that of a piece.
+        """
+        shade, spread = self._settings.board_bounce
+        part, part_spread, besides = self._settings.board_bounced_hue
+        tops = self._eye.colours.mean[:, 0, 1:]
+        found = np.zeros(len(bright), dtype=np.float32)
+        for top in tops:
+            around = part_spread**2 * np.outer(top, top) + besides**2 * np.eye(2)
+            own = _density(bright - shade, hue - part * top, spread, around, noise, rough)
+            found += own / np.float32(len(tops))
+        return found
 
 
 def _faces_met(rays: Rays) -> NDArray[np.bool_]:

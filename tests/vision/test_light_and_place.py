@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from calibration.camera import Camera
 from calibration.colour_fit import ColourView, fit_colours
 from calibration.colour_space import AXES, DARKEST, linear_light
+from rules.cells import Cell
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
@@ -124,6 +126,25 @@ def test_shadows_of_two_lamps_are_not_taken_for_pieces() -> None:
 
     invented = {cell for cell in reading.stacks if cell not in stacks} - set(reading.unsure)
     assert not invented
+
+
+def test_the_board_in_light_that_pieces_throw_back_is_no_piece() -> None:
+    """A cell in deep shadow beside yellow cubes is brown: dark yellow, all but its place."""
+    scene = Scene.from_seed(5, Kind.of(find_game("kewbz")), family="tune", rig="one")
+    studio = Studio(scene)
+    ((name, image),) = studio.still(POSITION, 3).items()
+    e2 = Cell.parse("e2")
+    low = np.array([e2.file, e2.rank]) + 0.04
+    square = low + 0.92 * np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
+    corners = np.column_stack([square * scene.kind.board.lattice.pitch_mm, np.zeros(4)])
+    there = np.zeros(image.shape[:2], dtype=np.uint8)
+    cv2.fillConvexPoly(there, scene.cameras[name].project(corners).astype(np.int32), 1)
+    image[there > 0] = (image[there > 0] * np.array([0.22, 0.40, 0.55])).astype(np.uint8)
+
+    reading = reader_of(scene, studio).read({name: image}, patient=True)
+
+    assert reading.stacks == POSITION
+    assert e2 not in reading.unsure
 
 
 @pytest.fixture(scope="module")
