@@ -41,6 +41,8 @@ class Referee:
         self._asking = Asking(self._play)
         self._hindsight = Hindsight(self._play, self._asking)
         self._awaited: Stacks | None = None
+        # The positions that turns were looked for from last, and what these make of them.
+        self._expected: tuple[list[Any], tuple[Stacks, ...]] = ([], ())
         self._seats = Seats()
         self._made_from: float | None = None  # the hour from which the open turn was made
 
@@ -75,8 +77,12 @@ class Referee:
         positions = [self.position]
         if opened is not None and not opened.legal:  # it may be kept
             positions += self._play.book.after(opened)[:1]
-        found = (after.stacks for where in positions for after in self.game.successors(where))
-        return tuple(dict.fromkeys(found))
+        before, found = self._expected
+        if before != positions:
+            turns = (after for where in positions for after in self.game.successors(where))
+            found = tuple(dict.fromkeys(after.stacks for after in turns))
+            self._expected = positions, found
+        return found
 
     def explains(self, stacks: Stacks) -> bool:
         """Whether this scene would surprise nobody: nothing changed, or what a player may do."""

@@ -1,6 +1,8 @@
 """The referee at a KEWBZ table: what it tells, and when it keeps silent."""
 
 import random
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -48,6 +50,26 @@ def short(event: Event) -> str:
 def test_an_empty_board_starts_the_game() -> None:
     """The start position standing still is all it takes."""
     assert [short(e) for e in Table().events] == ["phase play"]
+
+
+def test_turns_are_looked_for_once_in_a_position(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every reading asks what may follow; that stays so until somebody has moved."""
+    table = Table()
+    asked: list[Any] = []
+    game = type(table.referee.game)
+    successors = game.successors
+
+    def noted(self: Any, where: Any) -> Iterator[Any]:
+        asked.append(where)
+        return successors(self, where)
+
+    monkeypatch.setattr(game, "successors", noted)
+    first = table.referee.expected()
+
+    assert table.referee.expected() == first
+    assert len(asked) == 1
+    table.see(d4="B")
+    assert table.referee.expected() != first
 
 
 def test_turns_become_final_when_the_next_player_acts() -> None:
