@@ -30,6 +30,9 @@ _LIKE = 0.85  # how alike two views of one table are while little stands on it
 _UNLIKE = 0.25  # and however much stands there, and hands with it: 0.45
 _CHANCE = 1  # so many points seem to stay where they were by chance
 _GIST = (64, 36)  # pixels of a picture in which only large things are seen
+_SMALLER = 4  # times that pictures are halved to find what has moved far
+
+_Points = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,19 +97,19 @@ class Anchor:
         if len(self._points) < _FEWEST:
             return nothing
         now = _grey(image, self._scale)
-        near, ok = _flow(self._grey, now, self._points)
-        back, ok_back = _flow(now, self._grey, near)
-        round_trip = np.abs(back - self._points).reshape(-1, 2).max(axis=1)
-        good = ok & ok_back & (round_trip < 0.6)
-        before, after = self._points[good].reshape(-1, 2), near[good].reshape(-1, 2)
-        keep = np.linalg.norm(after - before, axis=1) < _STAYS_PX
+        # Most cameras stand still, and what has not moved is found without the smaller pictures.
+        before, after = self._followed(now, 0)
+        keep = _stay(before, after)
+        if np.count_nonzero(keep) < max(_FEWEST, _STAY * len(self._points)):
+            before, after = self._followed(now, _SMALLER)
+            keep = _stay(before, after)
         staying = int(np.count_nonzero(keep))
         nothing = replace(nothing, staying=staying)
         if len(before) < _FEWEST:
             return nothing
         if np.count_nonzero(keep) < max(_FEWEST, _STAY * len(before)):
-            _, inside = cv2.findHomography(before, after, cv2.RANSAC, 1.2)
-            keep = np.zeros(len(before), dtype=bool) if inside is None else inside.ravel() > 0
+            inside: object = cv2.findHomography(before, after, cv2.RANSAC, 1.2)[1]
+            keep = np.zeros(len(before)) > 0 if inside is None else np.asarray(inside).ravel() > 0
             # A few things always seem to have moved alike, whatever others do.
             if np.count_nonzero(keep) < max(_TOGETHER * len(before), 2 * staying):
                 return nothing
@@ -116,6 +119,21 @@ class Anchor:
         shift *= 1280 / self.camera.size[0]
         agreeing = int(np.count_nonzero(keep))
         return Sighting(shift, agreeing, len(self._points), staying, alike)
+
+    def _followed(self, now: NDArray[np.uint8], smaller: int) -> tuple[_Points, _Points]:
+        """Points that are found there and back again, and where they are; (N, 2) each.
+
+        `smaller`: how many times pictures are halved for points that have moved far.
+        """
+        near, ok = _flow(self._grey, now, self._points, smaller)
+        back, ok_back = _flow(now, self._grey, near, smaller)
+        round_trip = np.abs(back - self._points).reshape(-1, 2).max(axis=1)
+        good = ok & ok_back & (round_trip < 0.6)
+        return self._points[good].reshape(-1, 2), near[good].reshape(-1, 2)
+
+
+def _stay(before: _Points, after: _Points) -> NDArray[np.bool_]:
+    return np.asarray(np.linalg.norm(after - before, axis=1) < _STAYS_PX)
 
 
 def _corners(
@@ -130,10 +148,10 @@ def _corners(
 
 
 def _flow(
-    one: NDArray[np.uint8], other: NDArray[np.uint8], points: NDArray[np.float32]
+    one: NDArray[np.uint8], other: NDArray[np.uint8], points: _Points, smaller: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     moved, ok, _ = cv2.calcOpticalFlowPyrLK(
-        one, other, points, points.copy(), winSize=(21, 21), maxLevel=4
+        one, other, points, points.copy(), winSize=(21, 21), maxLevel=smaller
     )
     return np.asarray(moved, dtype=np.float32), np.asarray(ok).ravel() > 0
 
