@@ -58,7 +58,8 @@ class WatchedCamera:
         self._small: ImageBGR | None = None
         self._changed: Changed | None = None
         self._t = -np.inf
-        self._watch: Watch | None = None
+        self._stood: ImageBGR | None = None  # the picture in which it was sure to stand here
+        self._watch: Watch | None = None  # for that picture, made when it is needed
 
     def take(self, t: float, frame: Frame) -> bool:
         """A new frame, and whether something moves in it."""
@@ -97,8 +98,10 @@ class WatchedCamera:
 
     def bumped(self) -> bool | None:
         """Whether all has moved since the last picture that was understood; None if unknown."""
-        if self._watch is None and self.anchor is not None:
-            self._watch = Watch.of(self._camera, self.anchor.reference)
+        if self._stood is None and self.anchor is not None:
+            self._stood = self.anchor.reference
+        if self._watch is None and self._stood is not None:
+            self._watch = Watch.of(self._camera, self._stood)
         if self._watch is None or len(self._watch.corners) < _LEAST_PATCHES:
             return None
         state = self._watch.look(self._frames[-1].image).state
@@ -107,7 +110,7 @@ class WatchedCamera:
     def stands(self) -> None:
         """The newest picture shows it where it is known to be, whatever stands on the table."""
         if self._frames:
-            self._watch = Watch.of(self._camera, self._frames[-1].image)
+            self._stood, self._watch = self._frames[-1].image, None
 
     def believe(self, stacks: Stacks) -> None:
         """What stands on the table."""
