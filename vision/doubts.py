@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from rules.cells import Cell
 from rules.stacks import Stacks
-from vision.reader import Reader
 from vision.reading import Reading
+from vision.weighing import Weighing
 
 MOST_MISSING = 3  # cells of one turn that are out of sight at once
 
@@ -34,10 +34,10 @@ class Doubts:
                 for stack, chance in choices.items():
                     self._keep(cell, stack, chance)
 
-    def note_missing(self, seen: Stacks, turns: Iterable[Stacks], reader: Reader) -> None:
+    def note_missing(self, seen: Stacks, turns: Iterable[Stacks], weighing: Weighing) -> None:
         """What whole turns have besides what was seen, where it may only be out of sight."""
         whole = [stacks for stacks in turns if _has_more(stacks, seen)]
-        for stacks, odd in zip(whole, reader.weigh(whole), strict=True):
+        for stacks, odd in zip(whole, weighing.odds(seen, whole), strict=True):
             for cell in seen.differing(stacks):
                 self._keep(cell, stacks[cell], odd / (1.0 + odd))
 

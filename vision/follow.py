@@ -22,6 +22,7 @@ from vision.reconciling import MOST_CHOICES, Chances, Surprise
 from vision.remembering import Known
 from vision.seen import Scene, Seen, Turned
 from vision.watched import WatchedCamera
+from vision.weighing import Weighing
 from vision.whereabouts import Whereabouts
 
 MOST_PIECES = 3  # that a single turn puts down or takes away, be it legal or not
@@ -262,8 +263,12 @@ class Follower:
         expected = [stacks for stacks in self._expected() if stacks != now]
         if len(expected) > MOST_TURNS:
             return []
-        odds = self._where.reader.weigh(expected)
+        odds = self._weighing().odds(now, expected)
         return [stacks for stacks, odd in zip(expected, odds, strict=True) if odd > 1.0]
+
+    def _weighing(self) -> Weighing:
+        """How scenes are weighed by the pictures that were read last."""
+        return Weighing(self._where.reader, [camera.area for camera in self._asked])
 
     def _uncovered(
         self, images: Mapping[str, ImageBGR], reading: Reading, last: Stacks | None
@@ -324,7 +329,9 @@ class Follower:
         if not self._begun or scene.stacks == self._believed:
             return False
         expected = self._expected()
-        return bool(expected) and not any(_alike(scene.stacks, stacks) for stacks in expected)
+        if not expected or scene.stacks in expected:
+            return False
+        return not any(_alike(scene.stacks, stacks) for stacks in expected)
 
     def _new_doubt(self, scene: Scene) -> bool:
         """Whether anything is doubtful that was not told as doubtful before, and looks as then."""
@@ -424,6 +431,7 @@ class Follower:
             self._expected(),
             self._explains,
             self._where.reader,
+            self._weighing(),
             self.settings.chances,
         ).reconciled()
 
@@ -451,7 +459,7 @@ class Follower:
         self.believe(scene.stacks)
         self._doubts.note([*self._passing, *self._readings])
         self._passing = []
-        self._doubts.note_missing(scene.stacks, turns, self._where.reader)
+        self._doubts.note_missing(scene.stacks, turns, self._weighing())
         self._where.understood(scene.t, moved, covered)
         return scene
 

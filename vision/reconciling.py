@@ -15,6 +15,7 @@ from rules.stacks import Stacks
 from vision.reader import Reader
 from vision.reading import Reading
 from vision.seen import Scene
+from vision.weighing import Weighing
 
 MOST_MISREAD = 3  # cells in which a scene that surprises may have been misread at once
 MOST_CHOICES = 64  # scenes that doubt may stand between before nobody tries them one by one
@@ -48,6 +49,7 @@ class Surprise:
     turns: Sequence[Stacks]  # scenes that the game expects
     explains: Callable[[Stacks], bool]  # whether a scene would surprise nobody
     reader: Reader
+    weighing: Weighing
     chances: Chances
 
     def reconciled(self) -> Scene:
@@ -177,7 +179,8 @@ class Surprise:
             odds.setdefault(stacks, 0.0)
         several = {stacks for stacks in odds if len(scene.stacks.differing(stacks)) > 1}
         others = [stacks for stacks, odd in odds.items() if not odd or stacks in several]
-        for stacks, weight in zip(others, self.reader.weigh(others), strict=True):
+        weights = self.weighing.odds(scene.stacks, others)
+        for stacks, weight in zip(others, weights, strict=True):
             odds[stacks] = max(odds[stacks], min(weight, 1.0))
         return odds | self._missed()
 
@@ -190,7 +193,8 @@ class Surprise:
             if changed.isdisjoint(own):
                 cells = {cell: stacks.get(cell, "") for cell in own}
                 others.append(Stacks({**self.scene.stacks, **cells}))
-        weights = zip(others, self.reader.weigh(others), strict=True)
+        odds = self.weighing.odds(self.scene.stacks, others)
+        weights = zip(others, odds, strict=True)
         least = self.chances.remembered
         likely = {stacks: min(odd, 1.0) for stacks, odd in weights if odd >= least}
         return {stacks: odd for stacks, odd in likely.items() if self.explains(stacks)}

@@ -23,15 +23,16 @@ def seen_share(area: PlayArea, stacks: Stacks, unit: Unit) -> float:
 
 def in_sight(area: PlayArea, where: Mask, unit: Unit, others: Iterable[Unit]) -> Mask:
     """The part of a place that no other unit, nearer to the camera than this one, hides."""
-    far = _distance(area, unit)
+    far = distance(area, unit)
     left = where.copy()
     for other in others:
-        if other != unit and _distance(area, other) < far:
+        if other != unit and distance(area, other) < far:
             left &= ~area.units(other.cell, other.level, other.level)
     return left
 
 
-def _distance(area: PlayArea, unit: Unit) -> float:
+def distance(area: PlayArea, unit: Unit) -> float:
+    """How far from the camera the middle of a unit is (mm)."""
     low, high = area.board.lattice.box_mm(unit)
     middle = (np.array(low) + np.array(high)) / 2
     return float(np.linalg.norm(middle - area.camera.position_mm))
