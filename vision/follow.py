@@ -244,7 +244,7 @@ class Follower:
             # Hands often go on; and while one rests, the pictures are as before.
             rests = t - moved_at >= self.settings.much_s and self._hand_at < moved_at
             if rests or not reached:
-                bare = self._uncovered(images, reading, last)
+                bare = self._uncovered(images, reading, last, fresh)
                 if reached and self._more_has_changed(bare):
                     self._hand_at = t
                 else:
@@ -271,14 +271,31 @@ class Follower:
         return Weighing(self._where.reader, [camera.area for camera in self._asked])
 
     def _uncovered(
-        self, images: Mapping[str, ImageBGR], reading: Reading, last: Stacks | None
+        self,
+        images: Mapping[str, ImageBGR],
+        reading: Reading,
+        last: Stacks | None,
+        fresh: Mapping[str, WatchedCamera],
     ) -> Reading:
         """The reading where nobody has reached in: what looks like nothing known is a piece."""
         cells = frozenset(cell for cover in reading.covered.values() for cell in cover.cells)
-        if cells and last is not None:  # then they were not read, but taken over from it
+        # Then they were not read, but taken over from it: wrong only where something has changed.
+        if last is not None and self._may_differ(reading, fresh):
             reading = self._where.reader.read(images)
             cells = frozenset(cell for cover in reading.covered.values() for cell in cover.cells)
         return replace(reading, hidden=reading.hidden - cells, covered={})
+
+    def _may_differ(self, reading: Reading, fresh: Mapping[str, WatchedCamera]) -> bool:
+        """Whether something may be in the way that was not when all was told without doubt.
+
+        What a camera does not understand may have stood there before.
+        """
+        told = self._last
+        return told is None or any(
+            cell in told.unsure or self._known([fresh[name]]).may_have_changed(cell, reading.stacks)
+            for name, cover in reading.covered.items()
+            for cell in cover.cells
+        )
 
     def _judged(
         self, t: float, reading: Reading, hands: frozenset[Cell], still_s: float
@@ -442,8 +459,10 @@ class Follower:
             return Scene(t, reading.stacks, reading.unsure, hidden, reading.certainty)
         return self._known().scene(t, reading, hands)
 
-    def _known(self) -> Known:
-        return Known(self._believed or Stacks(), self._last, self._asked, self._heights)
+    def _known(self, cameras: Sequence[WatchedCamera] = ()) -> Known:
+        """What is known, and what these cameras show; all that can be trusted if none are named."""
+        cameras = cameras or self._asked
+        return Known(self._believed or Stacks(), self._last, cameras, self._heights)
 
     def _tell(self, scene: Scene, covered: Collection[Cell] = ()) -> Scene:
         before = self._believed or Stacks()

@@ -32,7 +32,7 @@ class Known:
         """The reading, with what was known where nothing has changed or nobody sees anything."""
         believed, hidden = self.believed, reading.hidden | hands
         stacks, unsure = dict(reading.stacks), dict(reading.unsure)
-        new = [unit for unit, letter in reading.stacks.units() if letter != _at(believed, unit)]
+        new = self._new(reading.stacks)
         for cell in {*reading.stacks.differing(believed), *unsure}:
             before = believed.get(cell, "")
             choices = (stacks.get(cell, ""), *unsure.get(cell, ()))
@@ -74,6 +74,18 @@ class Known:
             if explains(other):
                 found.append(other)
         return found[0] if len(found) == 1 else None
+
+    def may_have_changed(self, cell: Cell, stacks: Stacks) -> bool:
+        """Whether anything may have come to a cell or gone, by the pictures and what was read."""
+        before, new = self.believed.get(cell, ""), self._new(stacks)
+        others = ["", *(before + "?" * height for height in self.heights or (1,))]
+        return "?" in before or any(
+            self._could_change(cell, before, (other,), new) for other in others if other != before
+        )
+
+    def _new(self, stacks: Stacks) -> list[Unit]:
+        """The units that would have come, or become others."""
+        return [unit for unit, letter in stacks.units() if letter != _at(self.believed, unit)]
 
     def _as_told(
         self, cell: Cell, before: str, reading: Reading, hidden: Collection[Cell]

@@ -402,6 +402,25 @@ def test_what_covers_no_cell_is_not_read_around() -> None:
     assert room.reader.calls == before + 1
 
 
+@pytest.mark.parametrize(
+    ("where", "more"),
+    [("a1", 1), ("d4", 2)],
+    ids=["nothing-has-come", "something-has-come"],
+)
+def test_an_odd_thing_that_was_there_before_is_not_read_again(where: str, more: int) -> None:
+    """What the reader takes for a hand, and what looks as before, hides what was known there."""
+    room = Room(Stacks(), Stacks.of({"b2": "B"}), Stacks.of({where: "Y", "b2": "B"}))
+    room.wait(1.0)
+    room.put(b2="B")
+    room.wait(0.6)
+    room.reader.covered = COVERED
+    room.put(**{where: "Y", "b2": "B"})
+    before = room.reader.calls
+
+    assert scenes(room.wait(0.3)) == [{where: "Y", "b2": "B"}]
+    assert room.reader.calls == before + more
+
+
 def test_much_that_changes_at_once_is_looked_at_for_longer() -> None:
     """No turn puts down five cubes: something may be in the way that goes in a moment."""
     room = Room(Stacks())
