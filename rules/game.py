@@ -102,6 +102,9 @@ class Game(Protocol[P]):
     spec: GameSpec
     setup: Setup
 
+    def __hash__(self) -> int:
+        """Every set-up is a game of its own."""
+
     @property
     def lattice(self) -> Lattice:
         """Where pieces can stand."""

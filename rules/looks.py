@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, product
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from rules.turn import Turn
 
 Belief = tuple[Any, ...]
 MOST_BELIEFS = 16  # ways to see pieces in units that are kept open at once
+MOST_KNOWN = 256  # looks that are kept: a scene is asked about again and again, and judging is slow
 MOST_SPELLINGS = 64  # ways to colour what nobody can see; of more none is tried
 
 
@@ -37,6 +39,7 @@ class Look:
         return self.kind in ("legal", "owed")
 
 
+@lru_cache(maxsize=MOST_KNOWN)
 def look(game: Game[Any], belief: Belief, stacks: Stacks) -> Look:
     """The best explanation of these stacks as one turn of the player to move."""
     best: dict[str, Look] = {}

@@ -72,6 +72,26 @@ def test_turns_are_looked_for_once_in_a_position(monkeypatch: pytest.MonkeyPatch
     assert table.referee.expected() != first
 
 
+def test_a_scene_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever follows a table asks about the same scene again and again."""
+    table = Table()
+    asked: list[Any] = []
+    game = type(table.referee.game)
+    judge = game.judge
+
+    def noted(self: Any, position: Any, turn: Any) -> Any:
+        asked.append(turn)
+        return judge(self, position, turn)
+
+    monkeypatch.setattr(game, "judge", noted)
+    scene = Stacks.of({"d4": "B"})
+
+    assert table.referee.explains(scene)
+    assert table.referee.explains(Stacks.of({"d4": "B"}))
+    assert len(asked) == 1
+    assert not table.referee.explains(Stacks.of({"d4": "Y"}))
+
+
 def test_turns_become_final_when_the_next_player_acts() -> None:
     """A legal turn is told at once and stays open until the opponent's cube stands."""
     table = Table()
