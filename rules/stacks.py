@@ -109,8 +109,7 @@ class Stacks(Mapping[Cell, str]):
 
     def differing(self, other: Stacks) -> list[Cell]:
         """The cells on which the two do not agree, in order."""
-        cells = self._cells.keys() | other._cells.keys()
-        return sorted(c for c in cells if self._cells.get(c) != other._cells.get(c))
+        return sorted({cell for cell, _ in self._cells.items() ^ other._cells.items()})
 
 
 def check_stack(stack: str) -> str:

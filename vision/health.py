@@ -8,7 +8,7 @@ from vision.seen import CameraState
 
 GONE_S = 1.5  # without a frame (1 to 2)
 BAD_S = 1.0  # a bad picture must last, as hands and lamps come and go (0.5 to 2)
-_DARK = 14  # grey levels that nearly all of a dark picture stays below
+_DARK, _BRIGHT = 14, 0.05  # grey levels, and the part of a dark picture that may reach them
 _PLAIN = 4.0  # grey levels of contrast in the whole picture; a covered lens shows less
 _BLURRED = 0.35  # of the sharpness that the camera had
 
@@ -77,6 +77,7 @@ class Health:
 def shows_nothing(small: ImageBGR) -> CameraState | None:
     """Whether this picture, made small, is dark or of a covered lens: nothing stands in it."""
     grey = cv2.extractChannel(small, 1)
-    if float(np.percentile(grey[::3, ::3], 95)) < _DARK:
+    some = grey[::3, ::3]
+    if np.count_nonzero(some >= _DARK) < _BRIGHT * some.size:
         return "dark"
     return "covered" if float(cv2.meanStdDev(grey)[1][0, 0]) < _PLAIN else None
