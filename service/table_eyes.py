@@ -11,9 +11,10 @@ from calibration.camera import Camera
 from calibration.colour_fit import ColourView, fit_colours
 from calibration.cv import Image
 from calibration.errors import CalibrationError
+from rules.cells import Cell
 from rules.game import GameSpec
 from rules.lattice import Board
-from rules.pieces import CUBE
+from rules.pieces import CUBE, Extent, Placed
 from rules.stacks import Stacks
 from service.flat_pieces import flat_board
 from service.same_board import check_same_board
@@ -112,7 +113,13 @@ def calibrated_eyes(
 
 def reader_of(table: Table, board: Board, eyes: Mapping[str, CameraEye]) -> Reader:
     """The reader of a table for these cameras."""
-    return Reader(board, eyes, table.spec.kit, one_colour_stacks=never_mixes_colours(table.spec))
+    return Reader(
+        board,
+        eyes,
+        table.spec.kit,
+        one_colour_stacks=never_mixes_colours(table.spec),
+        heights_apart=keeps_heights_apart(table.spec),
+    )
 
 
 def table_reader(folder: Path, only: Iterable[str] = ()) -> Reader:
@@ -131,3 +138,26 @@ def never_mixes_colours(spec: GameSpec) -> bool:
     one, two = letters[0] + letters[0], letters[0] + letters[1]
     even, mixed = (game.impossible(Stacks.of({"b2": stack})) for stack in (one, two))
     return {found.rule for found in even} != {found.rule for found in mixed}
+
+
+def keeps_heights_apart(spec: GameSpec) -> bool:
+    """Whether the rules call pieces of one height side by side impossible, and others not."""
+    if not spec.kit:
+        return False
+    extents, letter = spec.kit[0].shape.extents, spec.kit[0].letter
+    low, high = (pick(extents, key=lambda extent: extent.height) for pick in (min, max))
+    game = spec.set_up()
+    even, uneven = (
+        {found.rule for found in game.impossible(_side_by_side(low, extent, letter))}
+        for extent in (low, high)
+    )
+    return bool(even - uneven)
+
+
+def _side_by_side(one: Extent, other: Extent, letter: str) -> Stacks:
+    """Two pieces in the corner of a board."""
+    first = Placed(Cell(0, 0), 1, one, letter)
+    second = Placed(Cell(one.width, 0), 1, other, letter)
+    return Stacks(
+        {c: letter * p.extent.height for p in (first, second) for c in p.cells()}
+    )

@@ -129,6 +129,7 @@ class Doubts:
         `doubted`: there is reason to trust nothing.
         """
         self._votes: NDArray[np.float64] | None = None
+        self._even = False  # stacks are parts of pieces, and have one colour
         self._doubted = doubted
         self._position = position
         self._settings = settings
@@ -275,7 +276,8 @@ class Doubts:
         self._look(self._position)
 
     def take(self, others: Mapping[int, Rivals]) -> None:
-        """Uses these rivals instead, for columns that stand and fall together."""
+        """Uses these rivals instead, for columns that are parts of pieces of one colour."""
+        self._even = True
         for column in range(len(self._rivals)):
             self._rivals[column] = dict(others.get(column, {}))
 
@@ -318,6 +320,8 @@ class Doubts:
         for k, colour in enumerate(stack or (0,)):
             for c in np.flatnonzero(votes[k]):
                 other = (*stack[:k], int(c), *stack[k + 1 :])
+                if self._even:
+                    other = (int(c),) * max(len(stack), 1)
                 if c and c != colour and other not in self._rivals[column]:
                     yield other
 

@@ -3,7 +3,7 @@
 A piece fills its columns evenly, so that a wrong height of one column alone is no answer at all.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -38,6 +38,7 @@ class PlacingSettings:
     """How pieces are tried."""
 
     piece_cost: float = 2.0
+    alike_cost: float = 0.0  # of two of one height side by side; above 0 where none may be
     tried: int = 20  # placements that are tried exactly in a round, the most promising ones
     rounds: int = 60
     looks: int = 1000  # rounds in all: under a hand nothing fits, and trying would never end
@@ -46,6 +47,7 @@ class PlacingSettings:
     beginnings: int = 4  # pieces that are laid next, each for itself, where a place is laid anew
     side_by_side: int = 4  # ways of laying it that are followed at once
     ways: int = 24  # in which each of two pieces is laid anew together with the other one
+    patch: int = 7  # pieces of one colour, hanging together, that are laid anew together
     cuts: int = 24  # ways of both together that are tried exactly
     runner_up: float = 60.0  # other answers that are so much worse are forgotten
     runners_up: int = 40  # answers that are looked at again
@@ -81,6 +83,9 @@ class Kit:
         self.colour = np.array([spot.colour - 1 for spot in self.spots], dtype=np.int64)
         self.high = np.array([spot.high for spot in self.spots], dtype=np.int64)
 
+        self.beside = {
+            spot.columns: frozenset(_beside(spot.columns, lattice)) for spot in self.spots
+        }
         self._alike: dict[tuple[int, int], list[Spot]] = {}  # by colour and column
         for spot in self.spots:
             for column in spot.columns:
@@ -126,6 +131,16 @@ def _footprints(width: int, depth: int, lattice: Lattice) -> Iterator[tuple[int,
             )
 
 
+def _beside(columns: tuple[int, ...], lattice: Lattice) -> Iterator[int]:
+    """The columns that share a side with these, without them."""
+    for column in columns:
+        rank, file = divmod(column, lattice.columns)
+        for r, f in ((rank - 1, file), (rank + 1, file), (rank, file - 1), (rank, file + 1)):
+            beside = r * lattice.columns + f
+            if 0 <= r < lattice.ranks and 0 <= f < lattice.columns and beside not in columns:
+                yield beside
+
+
 class Placing:
     """Pieces on the lattice, and the search for better ones."""
 
@@ -143,6 +158,7 @@ class Placing:
         self.met: list[tuple[NDArray[np.int8], dict[int, Spot]]] = []  # other good answers
         self._looks = 0
         self._cut: set[tuple[Spot, Spot]] = set()  # pairs that were laid anew together
+        self._divided: set[frozenset[Spot]] = set()  # and patches
 
     def climb(self, within: NDArray[np.bool_] | None = None) -> None:
         """Puts, replaces and takes away pieces until nothing gains any more."""
@@ -200,23 +216,52 @@ class Placing:
             if number >= least and regrets[column] < self.settings.regret:
                 return
             tried.add(place)
-            if not (least and self._recut(column)):
-                self._lay_anew(column)
+            if not (least and (self._recut(column) or self._divide(column))):
+                near = self._near(column)
+                self._lay_anew(near, [column])
 
     def _near(self, column: int) -> frozenset[Spot]:
         """The pieces on a column and beside it."""
         return frozenset(self.owner[c] for c in self._around([column]) if c in self.owner)
 
-    def _lay_anew(self, column: int) -> None:
-        """Clears a column and those beside it and lays pieces there, several ways side by side.
+    def _divide(self, column: int) -> bool:
+        """Lays all that hangs together in one colour near a column anew.
 
-        What explains most by itself may leave no room for what explains most together.
+        The pictures hardly show where one piece ends and the next one of its colour begins, so
+        that a patch may be divided wrongly everywhere at once, and no piece of it can be mended
+        while the others stay.
+        """
+        done = False
+        for piece in sorted(self._near(column), key=_place):
+            if self.owner.get(piece.columns[0]) != piece:
+                continue
+            patch = self._patch(piece)
+            if len(patch) > 2 and patch not in self._divided:
+                self._divided.add(patch)
+                done |= self._lay_anew(patch)
+        return done
+
+    def _patch(self, piece: Spot) -> frozenset[Spot]:
+        """The pieces of one colour that hang together with this one, the nearest of many."""
+        patch, edge = {piece: None}, [piece]
+        while edge and len(patch) < self.settings.patch:
+            beside = self.kit.beside[edge.pop(0).columns]
+            near = {self.owner[c] for c in beside if c in self.owner} - patch.keys()
+            more = sorted((s for s in near if s.colour == piece.colour), key=_place)
+            edge += more
+            patch |= dict.fromkeys(more)
+        return frozenset(list(patch)[: self.settings.patch])
+
+    def _lay_anew(self, touched: Collection[Spot], more: Sequence[int] = ()) -> bool:
+        """Takes pieces away and lays others there and on `more` columns, several ways side by side.
+
+        What explains most by itself may leave no room for what explains most together. Tells
+        whether that was better.
         """
         state, owner, worth = self.position.state[:-1].copy(), dict(self.owner), self.worth()
-        touched = self._near(column)
         self._clear({c for spot in touched for c in spot.columns})
         within = np.zeros(self.position.evidence.columns + 1, dtype=bool)
-        within[[c for spot in touched for c in spot.columns] + [column]] = True
+        within[[*(c for spot in touched for c in spot.columns), *more]] = True
         ways = [(self.worth(), self.position.state[:-1].copy(), dict(self.owner))]
         best = ways[0]
         for _ in range(self.settings.rounds):
@@ -236,8 +281,10 @@ class Placing:
             best = max(best, ways[0], key=_worth)
         self._restore(*best[1:])
         self.climb(within)
-        if not self._kept(state, owner, worth):
+        better = self._kept(state, owner, worth)
+        if not better:
             self._restore(state, owner)
+        return better
 
     def _recut(self, column: int) -> bool:
         """Lays two pieces that touch near a column anew together; others stay as they are.
@@ -272,7 +319,7 @@ class Placing:
         best, least = None, now + 0.05
         for spots in sorted(tries, key=lambda other: -tries[other])[: self.settings.cuts]:
             changes = {c: spot.stack() for spot in spots for c in spot.columns}
-            gain = self.position.gain(changes) - self.settings.piece_cost * len(spots)
+            gain = self.position.gain(changes) - self._dues(spots)
             if gain > least:
                 best, least = spots, gain
             if gain > now - self.settings.runner_up:
@@ -310,7 +357,22 @@ class Placing:
 
     def worth(self) -> float:
         """The score less what the pieces cost."""
-        return self.position.score - self.settings.piece_cost * len(self.pieces())
+        pieces = self.pieces()
+        return self.position.score - self._dues(pieces, instead_of=pieces)
+
+    def _dues(self, spots: Collection[Spot], *, instead_of: Collection[Spot] = ()) -> float:
+        """What these pieces cost together with those that stand, `instead_of` some of them."""
+        cost = self.settings.piece_cost * len(spots)
+        if self.settings.alike_cost:
+            pairs, known = 0, []
+            for spot in spots:
+                beside = self.kit.beside[spot.columns]
+                near = {self.owner[c] for c in beside if c in self.owner}.difference(instead_of)
+                near |= {other for other in known if not beside.isdisjoint(other.columns)}
+                pairs += sum(other.high == spot.high for other in near)
+                known.append(spot)
+            cost += self.settings.alike_cost * pairs
+        return cost
 
     def _clear(self, columns: set[int]) -> None:
         self.position.change(dict.fromkeys(columns, np.zeros(0, dtype=np.int8)))
@@ -339,7 +401,7 @@ class Placing:
         for changes, gain in self._instead():
             add(changes, gain)
         for spot in self._unseen() if unseen else ():
-            add(self._changes(spot), -self.settings.piece_cost)
+            add(self._changes(spot), -self._dues([spot]))
         return found
 
     def _instead(self) -> Iterator[tuple[Mapping[int, Stack], float]]:
@@ -395,13 +457,15 @@ class Placing:
 
         Each is scored anew: the evidence may have changed since.
         """
-        here = len(self.pieces())
+        here = self.pieces()
         last = {state.tobytes(): (state, owner) for state, owner in self.met}
         found = []
         for state, owner in list(last.values())[-self.settings.runners_up :]:
             changes = self.position.differing(state)
-            more = len(set(owner.values())) - here
-            gain = self.position.gain(changes) - self.settings.piece_cost * more if changes else 0.0
+            there = set(owner.values())
+            more = self._dues(there - here, instead_of=here - there)
+            more -= self._dues(here - there, instead_of=here - there)
+            gain = (self.position.gain(changes) if changes else 0.0) - more
             found.append((gain, state, owner))
         return sorted(found, key=lambda other: -other[0])
 
@@ -409,10 +473,19 @@ class Placing:
         """The pieces that stand."""
         return set(self.owner.values())
 
+    def units(self) -> list[NDArray[np.int64]]:
+        """The units of each piece that stands."""
+        levels = self.position.levels
+        return [
+            (np.array(spot.columns)[:, None] * levels + np.arange(spot.high)).ravel()
+            for spot in sorted(self.pieces(), key=_place)
+        ]
+
     def without(self, spot: Spot) -> float:
         """What the score would gain (mostly lose) without this piece."""
         none = np.zeros(0, dtype=np.int8)
-        return self.position.gain(dict.fromkeys(spot.columns, none)) + self.settings.piece_cost
+        saved = self._dues([spot], instead_of=[spot])
+        return self.position.gain(dict.fromkeys(spot.columns, none)) + saved
 
     def _best_moves(
         self,
@@ -475,8 +548,9 @@ class Placing:
         )
 
     def _gain(self, spot: Spot) -> float:
-        lost = len({self.owner[c] for c in spot.columns if c in self.owner})
-        return self.position.gain(self._changes(spot)) - self.settings.piece_cost * (1 - lost)
+        gone = {self.owner[c] for c in spot.columns if c in self.owner}
+        more = self._dues([spot], instead_of=gone) - self._dues(gone, instead_of=gone)
+        return self.position.gain(self._changes(spot)) - more
 
     def _put(self, spot: Spot) -> None:
         changes = self._changes(spot)

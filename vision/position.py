@@ -207,8 +207,8 @@ class Sight:
         many = np.bincount(row, minlength=len(rays))
         place = np.arange(len(row)) - (np.cumsum(many) - many)[row]
         shape = (len(rays), int(many.max(initial=0)) or 1)
-        total, light = _front_to_back(shape, row, place, own, part, self.view.behind[rays])
-        edges, _ = _front_to_back(shape, row, place, edge, edge_part, self.view.behind_edge[rays])
+        total, light = front_to_back(shape, row, place, own, part, self.view.behind[rays])
+        edges, _ = front_to_back(shape, row, place, edge, edge_part, self.view.behind_edge[rays])
         gain = 0.0
         if self.view.urns is not None:
             shown = np.full(len(rays), len(self.table.unit) - 1, dtype=np.int32)
@@ -288,7 +288,7 @@ class Sight:
         return sums
 
 
-def _front_to_back(
+def front_to_back(
     shape: tuple[int, int],
     row: NDArray[np.int64],
     place: NDArray[np.int64],
@@ -345,7 +345,7 @@ class Position:
     def sum_up(self) -> None:
         """Counts the score anew."""
         explained = sum(float(s.view.weight @ s.logs) + s.agreement() for s in self.sights)
-        self.score = explained - self._cost(self.state)
+        self.score = explained - self.cost(self.state)
 
     def renew(self, rays: Sequence[NDArray[np.int64]], anchor: State) -> None:
         """Reads some rays of each camera anew, after their evidence changed."""
@@ -376,16 +376,16 @@ class Position:
     def gain(self, changes: Mapping[int, Stack]) -> float:
         """What the score would gain if these columns had these stacks."""
         trial = self._changed(changes)
-        more = self._cost(trial) - self._cost(self.state)
+        more = self.cost(trial) - self.cost(self.state)
         return sum(s.trial(trial, s.table.rays_of(changes)) for s in self.sights) - more
 
     def change(self, changes: Mapping[int, Stack]) -> None:
         """Puts these stacks on these columns."""
         if not changes:
             return
-        before = self._cost(self.state)
+        before = self.cost(self.state)
         self.state = self._changed(changes)
-        gain = before - self._cost(self.state)
+        gain = before - self.cost(self.state)
         for sight in self.sights:
             rays = sight.table.rays_of(changes)
             old = float(sight.view.weight[rays] @ sight.logs[rays])
@@ -481,7 +481,7 @@ class Position:
         regret, many = (around(values, self.evidence.lattice) for values in self.explained())
         return np.asarray(regret / np.maximum(many, 1.0))
 
-    def _cost(self, state: State) -> float:
+    def cost(self, state: State) -> float:
         stacks = state[:-1].reshape(-1, self.levels)
         cost = cost_of(stacks, self.evidence.settings)
         if self.anchor is not None:

@@ -41,6 +41,7 @@ CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
 HARDLY = 0.2  # regret of a ray in the worst camera, as on crowded boards: it may be far off
 MOST_GAIN = 50.0  # of another position as a whole, in log-odds, that is told
+ALIKE_COST = 18.0  # of two pieces of one height side by side, where the game keeps them apart
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
 
@@ -80,14 +81,20 @@ class Reader:
         kit: Sequence[KitPiece] = (),
         *,
         one_colour_stacks: bool = False,
+        heights_apart: bool = False,
         settings: ReaderSettings | None = None,
     ) -> None:
-        """`one_colour_stacks`: the game never puts two colours into one stack; soft evidence."""
+        """What the game's rules say of positions is soft evidence: they may be broken.
+
+        `one_colour_stacks`: no stack has two colours; `heights_apart`: no two pieces of one height
+        stand side by side.
+        """
         self.board = board
         self.lattice = board.lattice
         self.cameras = dict(cameras)
         self.kit = tuple(kit)
         self.one_colour_stacks = one_colour_stacks
+        self.heights_apart = heights_apart
         self.settings = settings or ReaderSettings()
         self._search_settings = self.settings.search
         if one_colour_stacks:
@@ -102,6 +109,9 @@ class Reader:
         if self._kit is not None:
             # Large pieces that may lie in many ways explain any light that is free to change.
             self._search_settings = replace(self._search_settings, alike=math.inf)
+        self._placing = self.settings.placing
+        if heights_apart:
+            self._placing = replace(self._placing, alike_cost=ALIKE_COST)
         self._certainty = self.settings.certainty
         if self._blocks or self._kit is not None:
             self._certainty = replace(
@@ -237,7 +247,8 @@ class Reader:
         pixels = {name: self._looks[name].pixels(images[name])[1] for name in names}
         changes = {name: own.change for name, own in looks.items()}
         followed = {name: own.followed for name, own in looks.items()}
-        doubts.hear(self._heard(told, pixels, changes, followed, looks))
+        pieces = () if placing is None else placing.units()
+        doubts.hear(self._heard(told, pixels, changes, followed, looks, pieces))
         strange = frozenset(names[number] for number in strange_sights(told, self._certainty))
         cells = doubts.cells()
         self._remember(pixels, looks, position, told, cells)
@@ -352,6 +363,7 @@ class Reader:
         changes: Mapping[str, Floats32],
         followed: Mapping[str, Followed],
         looks: Mapping[str, RayLooks] | None = None,
+        pieces: Sequence[NDArray[np.int64]] = (),
     ) -> NDArray[np.float64]:
         """What whole faces tell of colours, where single pixels cannot be trusted."""
         return votes_on(
@@ -361,6 +373,7 @@ class Reader:
             list(followed.values()),
             [self._votes[name] for name in pixels],
             None if looks is None else [own.nothing_off for own in looks.values()],
+            pieces,
         )
 
     def _upright(self, told: Position, doubts: Doubts) -> tuple[Position, Position | None]:
@@ -480,7 +493,7 @@ class Reader:
                     position.restore(other.state[:-1])
             return None
         pieces = before.pieces() if before else pieces_in(position, self._kit)
-        placing = Placing(self._kit, position, self.settings.placing, pieces)
+        placing = Placing(self._kit, position, self._placing, pieces)
         if before is not None:
             placing.remember(before)
         placing.climb()

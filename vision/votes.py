@@ -107,12 +107,14 @@ def votes_on(
     followed: Sequence[Followed],
     votes: Sequence[FaceVotes],
     nothing_off: Sequence[Floats32] | None = None,
+    pieces: Sequence[NDArray[np.int64]] = (),
 ) -> Floats:
     """Logarithms (units, 1 + C) of how likely nothing and each colour is by faces in sight.
 
     `pixels` are those of the rays, `changes` of the light, `followed` tells how it changes upwards;
     `nothing_off` tells how far they are off the bare table where no picture tells how it looks.
-    All 0 where a face that can be trusted is in sight, or none.
+    All 0 where a face that can be trusted is in sight, or none. Where it is known which units are
+    one piece, one that can be trusted settles the colour of all, and else they vote as one.
     """
     units, many = len(sights[0].state) - 1, len(votes[0].light)
     told = np.zeros((units, 1 + many))
@@ -137,6 +139,9 @@ def votes_on(
                 rarity = 0.5 * float((off * off).sum()) + (_UNSEEN if vote.guessed else 0.0)
                 told[unit, 0] -= min(rarity, _ELSE)
     told[trusted] = 0.0
+    for own in pieces:
+        heard = own[told[own].any(axis=1)]
+        told[own] = 0.0 if trusted[own].any() or not len(heard) else told[heard].mean(axis=0)
     return told
 
 

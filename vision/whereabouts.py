@@ -398,6 +398,7 @@ class Whereabouts:
             eyes,
             reader.kit,
             one_colour_stacks=reader.one_colour_stacks,
+            heights_apart=reader.heights_apart,
             settings=reader.settings,
         )
         for name, camera in self.cameras.items():

@@ -23,7 +23,7 @@ from rules.record import PositionLine, TurnLine
 from rules.stacks import Stacks
 from rules.turn import after_changes
 from service.bench.altered import Altered, without
-from service.table_eyes import never_mixes_colours
+from service.table_eyes import keeps_heights_apart, never_mixes_colours
 from vision.frame import ImageBGR
 from vision.likelihood import CameraEye
 from vision.reader import Reader
@@ -306,8 +306,14 @@ def make_reader(
         for (name, camera), colours in zip(cameras.items(), fitted, strict=True)
     }
     settings, eyes = without(lacking, eyes)
-    alike = never_mixes_colours(spec)
-    return Reader(board, eyes, spec.kit, one_colour_stacks=alike, settings=settings)
+    return Reader(
+        board,
+        eyes,
+        spec.kit,
+        one_colour_stacks=never_mixes_colours(spec),
+        heights_apart=keeps_heights_apart(spec),
+        settings=settings,
+    )
 
 
 def count_reading(
