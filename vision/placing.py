@@ -14,6 +14,7 @@ from rules.lattice import Lattice
 from rules.pieces import KitPiece
 from vision.evidence import ColumnGains
 from vision.position import Position, Stack, around
+from vision.trials import Trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,7 @@ class Placing:
     ) -> None:
         self.kit = kit
         self.position = position
+        self.trials = Trials(position)
         self.settings = settings
         self.owner = {c: spot for spot in pieces for c in spot.columns}  # the piece on a column
         self.met: list[tuple[NDArray[np.int8], dict[int, Spot]]] = []  # other good answers
@@ -187,7 +189,8 @@ class Placing:
                 continue
             ways = [s for s in self.kit.instead_of(piece) if not self._swept(s.columns)]
             ways = [s for s in ways if {self.owner.get(c, piece) for c in s.columns} == {piece}]
-            gain, best = max(((self._gain(s), s) for s in ways), default=(0.0, None), key=_gained)
+            gains = zip(self._gains(ways), ways, strict=True)
+            gain, best = max(gains, default=(0.0, None), key=_gained)
             if best is not None and gain > 0.5:
                 self._put(best)
                 done = True
@@ -316,15 +319,16 @@ class Placing:
             if first is None or second is None or not set(first.columns) & set(second.columns)
         }
         tries.pop(frozenset({one, two}), None)
+        likely = sorted(tries, key=lambda other: -tries[other])[: self.settings.cuts]
+        changes = [{c: spot.stack() for spot in spots for c in spot.columns} for spots in likely]
         best, least = None, now + 0.05
-        for spots in sorted(tries, key=lambda other: -tries[other])[: self.settings.cuts]:
-            changes = {c: spot.stack() for spot in spots for c in spot.columns}
-            gain = self.position.gain(changes) - self._dues(spots)
+        for spots, change, gained in zip(likely, changes, self.trials.gains(changes), strict=True):
+            gain = gained - self._dues(spots)
             if gain > least:
                 best, least = spots, gain
             if gain > now - self.settings.runner_up:
                 others = self.owner | {c: spot for spot in spots for c in spot.columns}
-                self.met.append((self.position.with_changes(changes), others))
+                self.met.append((self.position.with_changes(change), others))
         if best is None:
             self._restore(state, owner)
             return False
@@ -338,11 +342,12 @@ class Placing:
 
     def _ways(self, colour: int, touched: set[int]) -> list[tuple[float, Spot | None]]:
         """Where a piece of a colour could lie on some of these columns, the best ways; or not."""
-        free = {
-            spot: self._gain(spot)
+        open_ = [
+            spot
             for spot in self.kit.on(colour, touched)
             if not any(c in self.owner for c in spot.columns)
-        }
+        ]
+        free = dict(zip(open_, self._gains(open_), strict=True))
         best = sorted(free, key=lambda spot: -free[spot])[: self.settings.ways]
         return [(0.0, None), *((free[spot], spot) for spot in best)]
 
@@ -407,8 +412,9 @@ class Placing:
     def _instead(self) -> Iterator[tuple[Mapping[int, Stack], float]]:
         """Other answers, as far as they differ, and what each would gain."""
         none = np.zeros(0, dtype=np.int8)
-        for spot in self.pieces():
-            yield dict.fromkeys(spot.columns, none), self.without(spot)
+        pieces = sorted(self.pieces(), key=_place)
+        for spot, gain in zip(pieces, self._without(pieces), strict=True):
+            yield dict.fromkeys(spot.columns, none), gain
         for spot in self._shaky():
             for high in range(self.position.levels + 1):
                 other = np.full(high, spot.colour, dtype=np.int8)
@@ -460,13 +466,13 @@ class Placing:
         here = self.pieces()
         last = {state.tobytes(): (state, owner) for state, owner in self.met}
         found = []
-        for state, owner in list(last.values())[-self.settings.runners_up :]:
-            changes = self.position.differing(state)
+        others = list(last.values())[-self.settings.runners_up :]
+        gained = self.trials.gains([self.position.differing(state) for state, _ in others])
+        for gain, (state, owner) in zip(gained, others, strict=True):
             there = set(owner.values())
             more = self._dues(there - here, instead_of=here - there)
             more -= self._dues(here - there, instead_of=here - there)
-            gain = (self.position.gain(changes) if changes else 0.0) - more
-            found.append((gain, state, owner))
+            found.append((gain - more, state, owner))
         return sorted(found, key=lambda other: -other[0])
 
     def pieces(self) -> set[Spot]:
@@ -483,9 +489,13 @@ class Placing:
 
     def without(self, spot: Spot) -> float:
         """What the score would gain (mostly lose) without this piece."""
+        return self._without([spot])[0]
+
+    def _without(self, spots: Sequence[Spot]) -> list[float]:
         none = np.zeros(0, dtype=np.int8)
-        saved = self._dues([spot], instead_of=[spot])
-        return self.position.gain(dict.fromkeys(spot.columns, none)) + saved
+        gained = self.trials.gains([dict.fromkeys(spot.columns, none) for spot in spots])
+        saved = [self._dues([spot], instead_of=[spot]) for spot in spots]
+        return [gain + own for gain, own in zip(gained, saved, strict=True)]
 
     def _best_moves(
         self,
@@ -515,11 +525,8 @@ class Placing:
                 lost = sum(float(now[c]) for c in self._swept(spot.columns))
                 found.append((float(more[i]) - lost, spot))
         found.sort(key=lambda move: -move[0])
-        exact = [
-            (self._gain(s), s)
-            for promised, s in found[: tried or self.settings.tried]
-            if promised > least
-        ]
+        likely = [s for promised, s in found[: tried or self.settings.tried] if promised > least]
+        exact = zip(self._gains(likely), likely, strict=True)
         return sorted((m for m in exact if m[0] > least), key=lambda move: -move[0])
 
     def _worth(self, gains: ColumnGains) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -548,9 +555,17 @@ class Placing:
         )
 
     def _gain(self, spot: Spot) -> float:
-        gone = {self.owner[c] for c in spot.columns if c in self.owner}
-        more = self._dues([spot], instead_of=gone) - self._dues(gone, instead_of=gone)
-        return self.position.gain(self._changes(spot)) - more
+        return self._gains([spot])[0]
+
+    def _gains(self, spots: Sequence[Spot]) -> list[float]:
+        """What would be gained by each of these pieces in its place."""
+        gained = self.trials.gains([self._changes(spot) for spot in spots])
+        found = []
+        for gain, spot in zip(gained, spots, strict=True):
+            gone = {self.owner[c] for c in spot.columns if c in self.owner}
+            more = self._dues([spot], instead_of=gone) - self._dues(gone, instead_of=gone)
+            found.append(gain - more)
+        return found
 
     def _put(self, spot: Spot) -> None:
         changes = self._changes(spot)
@@ -562,7 +577,8 @@ class Placing:
 
     def _take_away(self, within: NDArray[np.bool_] | None) -> bool:
         pieces = [s for s in self.pieces() if within is None or within[list(s.columns)].any()]
-        best = max(((self.without(s), s) for s in pieces), default=None, key=lambda m: m[0])
+        gains = zip(self._without(pieces), pieces, strict=True)
+        best = max(gains, default=None, key=lambda m: m[0])
         if best is None or best[0] <= 0.02:
             return False
         self.position.change(dict.fromkeys(best[1].columns, np.zeros(0, dtype=np.int8)))

@@ -207,8 +207,8 @@ class Sight:
         many = np.bincount(row, minlength=len(rays))
         place = np.arange(len(row)) - (np.cumsum(many) - many)[row]
         shape = (len(rays), int(many.max(initial=0)) or 1)
-        total, light = front_to_back(shape, row, place, own, part, self.view.behind[rays])
-        edges, _ = front_to_back(shape, row, place, edge, edge_part, self.view.behind_edge[rays])
+        total, light = _front_to_back(shape, row, place, own, part, self.view.behind[rays])
+        edges, _ = _front_to_back(shape, row, place, edge, edge_part, self.view.behind_edge[rays])
         gain = 0.0
         if self.view.urns is not None:
             shown = np.full(len(rays), len(self.table.unit) - 1, dtype=np.int32)
@@ -288,7 +288,7 @@ class Sight:
         return sums
 
 
-def front_to_back(
+def _front_to_back(
     shape: tuple[int, int],
     row: NDArray[np.int64],
     place: NDArray[np.int64],
