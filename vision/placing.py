@@ -39,7 +39,6 @@ class PlacingSettings:
     """How pieces are tried."""
 
     piece_cost: float = 2.0
-    alike_cost: float = 0.0  # of two of one height side by side; above 0 where none may be
     tried: int = 20  # placements that are tried exactly in a round, the most promising ones
     rounds: int = 60
     looks: int = 1000  # rounds in all: under a hand nothing fits, and trying would never end
@@ -53,8 +52,10 @@ class PlacingSettings:
     runner_up: float = 60.0  # other answers that are so much worse are forgotten
     runners_up: int = 40  # answers that are looked at again
     shaky_regret: float = 0.6  # of a ray of a piece, beyond which it may be another one
+    faint: float = 0.6  # of the score a ray that a piece in the dark, say, must gain to be sure
     shaky_gap: float = 15.0  # how much worse others may then seem
     unseen: float = 8.0  # rays through the places of a piece; with fewer it may lie there
+    unruly: float = 0.0  # above 0 where rules keep equal heights apart: what rivals gain thereby
     rival_gap: float = 20.0  # placements predicted further below the best are no rivals
 
 
@@ -323,7 +324,7 @@ class Placing:
         changes = [{c: spot.stack() for spot in spots for c in spot.columns} for spots in likely]
         best, least = None, now + 0.05
         for spots, change, gained in zip(likely, changes, self.trials.gains(changes), strict=True):
-            gain = gained - self._dues(spots)
+            gain = gained - self.settings.piece_cost * len(spots)
             if gain > least:
                 best, least = spots, gain
             if gain > now - self.settings.runner_up:
@@ -362,22 +363,28 @@ class Placing:
 
     def worth(self) -> float:
         """The score less what the pieces cost."""
-        pieces = self.pieces()
-        return self.position.score - self._dues(pieces, instead_of=pieces)
+        return self.position.score - self.settings.piece_cost * len(self.pieces())
 
-    def _dues(self, spots: Collection[Spot], *, instead_of: Collection[Spot] = ()) -> float:
-        """What these pieces cost together with those that stand, `instead_of` some of them."""
-        cost = self.settings.piece_cost * len(spots)
-        if self.settings.alike_cost:
-            pairs, known = 0, []
-            for spot in spots:
-                beside = self.kit.beside[spot.columns]
-                near = {self.owner[c] for c in beside if c in self.owner}.difference(instead_of)
-                near |= {other for other in known if not beside.isdisjoint(other.columns)}
-                pairs += sum(other.high == spot.high for other in near)
-                known.append(spot)
-            cost += self.settings.alike_cost * pairs
-        return cost
+    def _unruly(self, spots: Collection[Spot], without: Collection[Spot]) -> int:
+        """How many of these pieces stand beside others of their height, where some are gone."""
+        pairs, known = 0, list[Spot]()
+        for spot in spots:
+            beside = self.kit.beside[spot.columns]
+            near = {self.owner[c] for c in beside if c in self.owner}.difference(without)
+            near |= {other for other in known if not beside.isdisjoint(other.columns)}
+            pairs += sum(other.high == spot.high for other in near)
+            known.append(spot)
+        return pairs
+
+    def _mends(self, gone: Collection[Spot], laid: Collection[Spot] = ()) -> float:
+        """What a rival gains that breaks fewer rules; one that breaks more is judged by its looks.
+
+        So the rules never make an answer surer, or another one than the pictures show.
+        """
+        if not self.settings.unruly:
+            return 0.0
+        fewer = self._unruly(gone, gone) - self._unruly(laid, gone)
+        return self.settings.unruly * max(fewer, 0)
 
     def _clear(self, columns: set[int]) -> None:
         self.position.change(dict.fromkeys(columns, np.zeros(0, dtype=np.int8)))
@@ -406,7 +413,7 @@ class Placing:
         for changes, gain in self._instead():
             add(changes, gain)
         for spot in self._unseen() if unseen else ():
-            add(self._changes(spot), -self._dues([spot]))
+            add(self._changes(spot), -self.settings.piece_cost)
         return found
 
     def _instead(self) -> Iterator[tuple[Mapping[int, Stack], float]]:
@@ -414,16 +421,21 @@ class Placing:
         none = np.zeros(0, dtype=np.int8)
         pieces = sorted(self.pieces(), key=_place)
         for spot, gain in zip(pieces, self._without(pieces), strict=True):
-            yield dict.fromkeys(spot.columns, none), gain
+            yield dict.fromkeys(spot.columns, none), gain + self._mends([spot])
         for spot in self._shaky():
             for high in range(self.position.levels + 1):
                 other = np.full(high, spot.colour, dtype=np.int8)
                 yield dict.fromkeys(spot.columns, other), -self.settings.shaky_gap
-        for gain, spot in self._best_moves(least=-self.settings.rival_gap, tried=40):
-            yield self._changes(spot), gain
-        for gain, state, _ in self._ranked():
-            if gain > -self.settings.rival_gap:
-                yield self.position.differing(state), gain
+        least = -self.settings.rival_gap
+        for gain, spot in self._best_moves(least=least - self.settings.unruly, tried=40):
+            worth = gain + self._mends(self._gone(spot), [spot])
+            if worth > least:
+                yield self._changes(spot), worth
+        for gain, state, owner in self._ranked():
+            there, here = set(owner.values()), self.pieces()
+            worth = gain + self._mends(here - there, there - here)
+            if worth > least:
+                yield self.position.differing(state), worth
 
     def _unseen(self) -> list[Spot]:
         """Where a piece could lie that no camera would see."""
@@ -439,15 +451,23 @@ class Placing:
     def _shaky(self) -> list[Spot]:
         """Pieces whose rays are explained worse than those of pieces that are read rightly.
 
-        Something stands there, but the search may never have met what it is.
+        Something stands there, but the search may never have met what it is. Where they are hardly
+        explained better than without the piece, less is suspicious: a floor deep in the shade of
+        pieces has their tint.
         """
         regret, rays = self.position.explained()
-        found = []
-        for spot in self.pieces():
+        pieces, cfg = sorted(self.pieces(), key=_place), self.settings
+        shaky, open_ = [], []
+        for spot, lost in zip(pieces, self._without(pieces), strict=True):
             own = list(spot.columns)
-            if regret[own].sum() > self.settings.shaky_regret * max(rays[own].sum(), 1.0):
-                found.append(spot)
-        return found
+            many = max(rays[own].sum(), 1.0)
+            faint = -lost < cfg.faint * many
+            if regret[own].sum() > (cfg.usual_regret if faint else cfg.shaky_regret) * many:
+                shaky.append(spot)
+            elif regret[own].sum() > cfg.usual_regret * many:
+                open_.append(spot)
+        # What hangs together in one colour may be divided in another way.
+        return shaky + [spot for spot in open_ if not self._patch(spot).isdisjoint(shaky)]
 
     def remember(self, before: "Placing") -> None:
         """Takes over what another search met, and goes to the best of it if that is better here."""
@@ -463,16 +483,14 @@ class Placing:
 
         Each is scored anew: the evidence may have changed since.
         """
-        here = self.pieces()
+        here = len(self.pieces())
         last = {state.tobytes(): (state, owner) for state, owner in self.met}
         found = []
         others = list(last.values())[-self.settings.runners_up :]
         gained = self.trials.gains([self.position.differing(state) for state, _ in others])
         for gain, (state, owner) in zip(gained, others, strict=True):
-            there = set(owner.values())
-            more = self._dues(there - here, instead_of=here - there)
-            more -= self._dues(here - there, instead_of=here - there)
-            found.append((gain - more, state, owner))
+            more = len(set(owner.values())) - here
+            found.append((gain - self.settings.piece_cost * more, state, owner))
         return sorted(found, key=lambda other: -other[0])
 
     def pieces(self) -> set[Spot]:
@@ -494,8 +512,7 @@ class Placing:
     def _without(self, spots: Sequence[Spot]) -> list[float]:
         none = np.zeros(0, dtype=np.int8)
         gained = self.trials.gains([dict.fromkeys(spot.columns, none) for spot in spots])
-        saved = [self._dues([spot], instead_of=[spot]) for spot in spots]
-        return [gain + own for gain, own in zip(gained, saved, strict=True)]
+        return [gain + self.settings.piece_cost for gain in gained]
 
     def _best_moves(
         self,
@@ -560,12 +577,13 @@ class Placing:
     def _gains(self, spots: Sequence[Spot]) -> list[float]:
         """What would be gained by each of these pieces in its place."""
         gained = self.trials.gains([self._changes(spot) for spot in spots])
-        found = []
-        for gain, spot in zip(gained, spots, strict=True):
-            gone = {self.owner[c] for c in spot.columns if c in self.owner}
-            more = self._dues([spot], instead_of=gone) - self._dues(gone, instead_of=gone)
-            found.append(gain - more)
-        return found
+        more = [1 - len(self._gone(spot)) for spot in spots]
+        cost = self.settings.piece_cost
+        return [gain - cost * many for gain, many in zip(gained, more, strict=True)]
+
+    def _gone(self, spot: Spot) -> set[Spot]:
+        """The pieces that must go when one comes here."""
+        return {self.owner[c] for c in spot.columns if c in self.owner}
 
     def _put(self, spot: Spot) -> None:
         changes = self._changes(spot)
