@@ -7,7 +7,8 @@ import pytest
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
-from vision.placing import Placing, PlacingSettings, Spot
+from vision.placing import Kit, Placing, PlacingSettings, Spot, pieces_in
+from vision.position import Position
 from vision.reader import ReaderSettings
 from vision.reading import Reading
 from vision.virtual.scene import Kind, Rig, Scene
@@ -36,6 +37,41 @@ BARE_WOOD = Stacks.of(
         "j3": "RR", "j6": "N", "j7": "N", "j8": "NN", "j9": "BBB", "j10": "BBB",
     }
 )  # fmt: skip
+
+
+PATCH = {
+    "d2": "RRR", "e2": "RRR", "e4": "BB", "f4": "BB", "g4": "BB", "f6": "BBB", "g6": "BBB",
+    "g7": "BB", "h7": "BB", "i7": "BB", "h4": "B", "h5": "B", "h6": "B", "i4": "B", "i5": "B",
+    "i6": "B", "j2": "RRR", "j3": "RRR",
+}  # fmt: skip
+ELSEWISE = {
+    "f5": "BBB", "f6": "BBB", "g5": "BB", "g6": "BB", "g7": "BB", "h5": "BB", "h6": "BB",
+    "h7": "BB", "i5": "BB", "i6": "BB", "i7": "BB", "h4": "BBB", "i4": "BBB",
+}  # fmt: skip
+
+
+TRUSTED = Stacks.of(
+    {
+        "a1": "B", "a2": "B", "a3": "B", "a4": "BB", "a5": "BB", "a6": "BB", "a7": "NNN",
+        "a8": "NNN", "b1": "B", "b2": "B", "b3": "B", "c1": "NN", "c2": "RRR", "c3": "RRR",
+        "d1": "NN", "d5": "NN", "e1": "NN", "e5": "NN", "f5": "NN", "h8": "NN", "h9": "NN",
+        "h10": "NN", "i10": "NNN", "j5": "BBB", "j6": "BBB", "j7": "RR", "j8": "RR",
+        "j9": "RR", "j10": "NNN",
+    }
+)  # fmt: skip
+
+
+def laid(
+    truth: Stacks, wrong: Stacks | None = None, settings: PlacingSettings | None = None
+) -> Placing:
+    """The search for bricks before pictures of a position, where another one was read."""
+    scene = Scene.from_seed(642, Kind.of(find_game("ksar")), family="tune", rig="two")
+    studio = Studio(scene)
+    reader = reader_of(scene, studio)
+    looks = {n: reader._looks[n].read(i, None) for n, i in studio.still(truth, 3).items()}
+    position = Position(reader._evidence(looks), reader._state(wrong or truth))
+    kit = Kit(reader.kit, reader.letters, reader.lattice)
+    return Placing(kit, position, settings or PlacingSettings(), pieces_in(position, kit))
 
 
 def _read(seed: int, rig: Rig, stacks: Stacks, settings: ReaderSettings | None = None) -> Reading:
@@ -78,3 +114,39 @@ def test_bricks_that_explain_their_pixels_badly_are_doubted() -> None:
         if BARE_WOOD.get(cell, "") != reading.stacks.get(cell, "")
     }
     assert not wrong - set(reading.unsure) - reading.hidden
+
+
+def test_a_patch_of_one_colour_that_is_divided_wrongly_is_laid_anew() -> None:
+    """Where several bricks of one colour touch, no single one can be mended while others stay."""
+    truth = Stacks.of(PATCH)
+    rest = {cell: stack for cell, stack in PATCH.items() if cell not in ELSEWISE}
+    placing = laid(truth, Stacks.of(rest | ELSEWISE))
+    right = laid(truth)
+
+    done = placing._divide(4 * 10 + 7)  # h5, in the middle
+
+    assert done
+    assert placing.pieces() == right.pieces()
+
+
+def test_equal_heights_side_by_side_are_doubted_where_rules_keep_them_apart() -> None:
+    """The rules make rivals that keep them likelier, and no others."""
+    stacks = Stacks.of(PATCH | {"d3": "RRR", "e3": "RRR"})
+    free, ruled = laid(stacks), laid(stacks, settings=PlacingSettings(unruly=18.0))
+
+    gains, ruled_gains = free.rivals(), ruled.rivals()
+
+    beside, alone = 1 * 10 + 3, 1 * 10 + 9  # d2, which touches the brick on d3, and j2
+    assert ruled_gains[beside][()] == pytest.approx(gains[beside][()] + 18.0, abs=0.1)
+    assert ruled_gains[alone][()] == pytest.approx(gains[alone][()], abs=0.1)
+
+
+def test_a_brick_that_is_surely_seen_anywhere_has_its_colour_everywhere() -> None:
+    """Of a brick of which one unit can be trusted no other one may have another colour."""
+    scene = Scene.from_seed(61001, Kind.of(find_game("ksar")), family="check", rig="two")
+    studio = Studio(scene)
+    reading = reader_of(scene, studio).read(studio.still(TRUSTED, 3))
+
+    colours = {cell: set("".join(choices)) for cell, choices in reading.unsure.items()}
+    assert reading.stacks == TRUSTED
+    assert all(len(letters) == 1 for letters in colours.values())
