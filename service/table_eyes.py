@@ -158,6 +158,4 @@ def _side_by_side(one: Extent, other: Extent, letter: str) -> Stacks:
     """Two pieces in the corner of a board."""
     first = Placed(Cell(0, 0), 1, one, letter)
     second = Placed(Cell(one.width, 0), 1, other, letter)
-    return Stacks(
-        {c: letter * p.extent.height for p in (first, second) for c in p.cells()}
-    )
+    return Stacks({c: letter * p.extent.height for p in (first, second) for c in p.cells()})

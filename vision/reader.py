@@ -41,7 +41,9 @@ CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
 HARDLY = 0.2  # regret of a ray in the worst camera, as on crowded boards: it may be far off
 MOST_GAIN = 50.0  # of another position as a whole, in log-odds, that is told
-UNRULY = 18.0  # what answers gain as rivals that break a rule of the game once less than what is told
+UNRULY = (
+    18.0  # what answers gain as rivals that break a rule of the game once less than what is told
+)
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
 

@@ -106,7 +106,7 @@ def _gained(
     total = _mixed(own, part[entries], row, many, view.behind[rays])
     edges = _mixed(edge, edge_part[entries], row, many, view.behind_edge[rays])
     gain = view.weight[rays] * (np.log(total * edges) - sight.logs[rays])
-    return np.bincount(which, gain, minlength=len(states))
+    return np.asarray(np.bincount(which, gain, minlength=len(states)), dtype=np.float64)
 
 
 def _mixed(
@@ -122,4 +122,4 @@ def _mixed(
     end = np.cumsum(many)
     through = np.exp(dim[:-1] - dim[end - many][row])
     shown = np.bincount(row, part * own * through, minlength=len(many))
-    return shown + np.exp(dim[end] - dim[end - many]) * behind
+    return np.asarray(shown + np.exp(dim[end] - dim[end - many]) * behind, dtype=np.float64)
