@@ -56,7 +56,7 @@ class PlacingSettings:
     shaky_gap: float = 15.0  # how much worse others may then seem
     unseen: float = 8.0  # rays through the places of a piece; with fewer it may lie there
     unruly: float = 0.0  # above 0 where rules keep equal heights apart: what rivals gain thereby
-    rival_gap: float = 20.0  # placements predicted further below the best are no rivals
+    rival_gap: float = 40.0  # placements predicted further below the best are no rivals
 
 
 class Kit:
