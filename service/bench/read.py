@@ -65,9 +65,7 @@ class ReadRow:
     told: list[tuple[float, bool]] = field(default_factory=list)  # certainty, and was it right
     failures: list[str] = field(default_factory=list)
 
-    def count(
-        self, name: str, truth: Stacks, reading: Reading, sight: "Sight", ms: float
-    ) -> None:
+    def count(self, name: str, truth: Stacks, reading: Reading, sight: "Sight", ms: float) -> None:
         """Adds one position that was read from scratch."""
         seen = sight.seen
         wrong = differing_units(truth, reading.stacks, seen)
