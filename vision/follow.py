@@ -143,7 +143,9 @@ class Follower:
         if self._hand:
             return self.settings.hand_s
         if self._early:
-            return self.settings.much_s
+            # The last look is taken just when what is beyond question need not wait any longer.
+            left = self._where.moved_at + self.settings.doubt_s - self._read_at
+            return min(self.settings.much_s, left) if left > 0 else self.settings.much_s
         pauses = self.settings.again_s
         wonders = self._wonders and len(self._readings) <= len(pauses)
         if self._told is not None and not (self._told.hidden or wonders):
