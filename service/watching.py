@@ -1,7 +1,8 @@
 """Feeding a pipeline: recordings as fast as the machine allows, live cameras as they come."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from service.camera_settings import settings_of
 from service.pipeline import Pipeline, camera_event
 from service.table_reader import TableError
 from service.virtual_plays import is_game, virtual_cameras
+from vision.ahead import ahead
 from vision.errors import SourceError
 from vision.frame import Frame, Recorded, Source
 from vision.pairing import moments
@@ -128,23 +130,26 @@ def watch(
     recorder: Recorder | None = None,
     progress: Progress = lambda _: None,
     keep: Keeper = lambda _t, _frames: None,
-) -> Iterator[Event]:
+) -> Generator[Event]:
     """The events of recordings until their end, or of live cameras until nobody asks any more."""
     recorded = [source for source in sources.values() if isinstance(source, Recorded)]
     if recorded and len(recorded) < len(sources):
         raise SourceError("recordings and live cameras cannot be watched together; give either")
-    played = moments(recorded) if recorded else _live(pipeline, sources)
-    for moment in played:
-        if isinstance(moment, Event):
-            yield moment
-            continue
-        t, frames = moment
-        if recorder is not None:
-            for frame in frames.values():
-                recorder.keep(frame)
-        keep(t, frames)
-        progress(t)
-        yield from pipeline.see(t, {n: _upright(f, rotate.get(n, 0)) for n, f in frames.items()})
+    played = ahead(moments(recorded)) if recorded else _live(pipeline, sources)
+    with closing(played):
+        for moment in played:
+            if isinstance(moment, Event):
+                yield moment
+                continue
+            t, frames = moment
+            if recorder is not None:
+                for frame in frames.values():
+                    recorder.keep(frame)
+            keep(t, frames)
+            progress(t)
+            yield from pipeline.see(
+                t, {n: _upright(f, rotate.get(n, 0)) for n, f in frames.items()}
+            )
 
 
 def _upright(frame: Frame, rotate: int) -> Frame:
@@ -153,7 +158,7 @@ def _upright(frame: Frame, rotate: int) -> Frame:
 
 def _live(
     pipeline: Pipeline, sources: Mapping[str, Source]
-) -> Iterator[tuple[float, dict[str, Frame]] | Event]:
+) -> Generator[tuple[float, dict[str, Frame]] | Event]:
     """Moments of live cameras, and what happens to the cameras themselves."""
     began = time.monotonic()
     last: dict[str, Frame] = {}

@@ -78,9 +78,8 @@ def run(
             sys.stderr.write(f"watching {', '.join(sources)}; stop with Ctrl-C\n")
         nothing = True
         keep = kept.keep if kept is not None else _keep_nothing
-        for event in watch(
-            pipeline, sources, rotate, recorder=recorder, progress=progress, keep=keep
-        ):
+        events = watch(pipeline, sources, rotate, recorder=recorder, progress=progress, keep=keep)
+        for event in stack.enter_context(contextlib.closing(events)):
             show(event)
             sys.stdout.flush()
             nothing = nothing and event.event != "settled"
