@@ -530,7 +530,7 @@ class EyeLooks:
         tops = self._eye.colours.mean[:, 0, 1:]
         found = np.zeros(len(bright), dtype=np.float32)
         for top in tops:
-            around = part_spread**2 * np.outer(top, top) + besides**2 * np.eye(2)
+            around = part_spread**2 * np.outer(top, top) + besides**2 * np.eye(2, dtype=np.float32)
             own = _density(bright - shade, hue - part * top, spread, around, noise, rough)
             found += own / np.float32(len(tops))
         return found
