@@ -42,7 +42,6 @@ from vision.votes import FaceVotes, votes_on
 CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
 MOST_EXPOSURE = 0.5  # by which a camera may adjust itself meanwhile, in logarithms of light
-CORRECTED = 3  # columns that were read otherwise than is known; with more all is read anew
 HARDLY = 0.2  # regret of a ray in the worst camera, as on crowded boards: it may be far off
 MOST_GAIN = 50.0  # of another position as a whole, in log-odds, that is told
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
@@ -420,11 +419,10 @@ class Reader:
             return None
         state = self._state(last)
         position = memory.position
-        corrected = position.differing(state)
-        if len(corrected) > CORRECTED:
+        if not np.array_equal(state, position.state[:-1]):
             return None
         changed: list[NDArray[np.int64]] = []
-        columns = set(corrected)
+        columns: set[int] = set()
         taken: list[tuple[ImageBGR, ImageBGR, Floats32]] = []
         for name, before in memory.pixels.items():
             smooth, pixels = self._looks[name].pixels(self._fitting(name, images[name]))
@@ -436,7 +434,6 @@ class Reader:
                 return None
             changed.append(np.flatnonzero(off))
             taken.append((smooth, pixels, lit))
-        position.change(corrected)
         for sight, (name, before), some, (smooth, pixels, lit) in zip(
             position.sights, memory.pixels.items(), changed, taken, strict=True
         ):

@@ -141,16 +141,6 @@ class TestFromTheLastPosition:
 
         assert reading.stacks == changed
 
-    def test_what_is_known_better_is_taken_over(self, table: Table) -> None:
-        """A last position that corrects a cell does not make the reader forget the others."""
-        table.reader.read(table.pictures)
-        corrected = Stacks({**POSITION, Cell.parse("b5"): "Y"})
-
-        with _nothing_read_anew(table.reader):
-            reading = table.reader.read(table.pictures, last=corrected)
-
-        assert reading.stacks == POSITION
-
     def test_a_candidate_is_no_more_than_a_proposal(self, table: Table) -> None:
         """A position that the game could lead to is not believed against the pictures."""
         wrong = POSITION.with_stack(Cell.parse("h8"), "BBB")
