@@ -80,12 +80,12 @@ def adapted(
             seen[here] -= above[here, None] * rising[f]
             mean[:, f, 0] += light_on(seen[here], f, colours, settings)
     lit = replace(colours, mean=mean.copy())
-    for c in range(len(colours.letters)):
-        for f in range(len(FACES)):
-            here = seen[(letter == c) & (face == f)]
-            here = here[_nearest(here, f, lit) == c]
-            if len(here) >= settings.least_rays:
-                _follow(here, c, f, lit, settings, mean, spread)
+    for f in range(len(FACES)):
+        here, own = seen[face == f], letter[face == f]
+        own[_nearest(here, f, lit) != own] = -1
+        for c in range(len(colours.letters)):
+            if np.count_nonzero(own == c) >= settings.least_rays:
+                _follow(here[own == c], c, f, lit, settings, mean, spread)
     return replace(colours, mean=mean, spread=spread), rising
 
 
@@ -102,13 +102,12 @@ def light_on(here: Floats32, f: int, colours: CameraColours, settings: AdaptSett
     hue = np.exp(np.maximum(-0.5 * far.sum(axis=2), -30.0)) / narrow**2
     shifts = np.arange(-settings.light_bound, settings.light_bound + 0.01, 0.05)
     sigma = settings.light_sigma if colours.seen[:, f].any() else settings.light_sigma_guessed
-    scores = -0.5 * (shifts / sigma) ** 2
-    for number, shift in enumerate(shifts):
-        off = here[None, :, 0] - mean[:, None, 0] - np.float32(shift)
-        lit = np.exp(-0.5 * (off / wide) ** 2) / (wide * np.sqrt(2 * np.pi))
-        shaded = ((off < 0) & (off > -DEEPEST)) / DEEPEST
-        likely = hue * ((1 - settings.shade_share) * lit + settings.shade_share * shaded)
-        scores[number] += settings.ray_worth * np.log(likely.mean(axis=0) + 1e-4).sum()
+    off = here[:, 0] - mean[:, 0, None] - shifts.astype(np.float32)[:, None, None]
+    usual = np.float32(1 - settings.shade_share) * hue / (wide * np.float32(np.sqrt(2 * np.pi)))
+    likely = np.exp(np.float32(-0.5) * np.square(off / wide)) * usual
+    likely += ((off < 0) & (off > -DEEPEST)) * (np.float32(settings.shade_share / DEEPEST) * hue)
+    told = np.log(likely.mean(axis=1) + np.float32(1e-4)).sum(axis=1)
+    scores = settings.ray_worth * told - 0.5 * (shifts / sigma) ** 2
     return float(shifts[scores.argmax()])
 
 

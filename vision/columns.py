@@ -3,7 +3,6 @@
 Like the rays, this depends on the camera and the lattice alone.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -81,7 +80,8 @@ class RayTable:
         units = lattice.columns * lattice.ranks * lattice.levels
         self.unit = np.append(rays.unit, units).astype(np.int32)
         self.matrix_unit = self.unit[self.matrix]
-        self._rays_of: dict[frozenset[int], NDArray[np.int32]] = {}
+        self.meetings = np.count_nonzero(self.matrix < entries, axis=1)
+        self._rays_of: dict[bytes, NDArray[np.int32]] = {}
         self.part = np.append(rays.part, 0).astype(np.float32)
         self.edge_part = np.append(self.edge_part, 0).astype(np.float32)
         self.configuration_start = np.searchsorted(
@@ -101,6 +101,7 @@ class RayTable:
         self.column_rays = [
             np.unique(self.entry_ray[order[a:b]]) for a, b in pairwise(bounds.tolist())
         ]
+        self.unit_rays = self._unit_rays(units)
 
     def _ground_groups(self, first: int) -> tuple[int, NDArray[np.int32]]:
         """How many groups there are, and that of each ray where it meets no piece."""
@@ -112,7 +113,7 @@ class RayTable:
         return first + int(group.max(initial=0)) + 1, (first + group).astype(np.int32)
 
     def zone_or_either(
-        self, zone: NDArray[np.signedinteger], entries: NDArray[np.int64]
+        self, zone: NDArray[np.signedinteger], entries: NDArray[np.int64] | slice
     ) -> NDArray[np.int32]:
         """The zones of entries, where nobody knows whether an edge is there: either."""
         zone = zone.astype(np.int32)
@@ -125,18 +126,41 @@ class RayTable:
         units = self.matrix_unit[rays]
         return set(np.unique(units[units < self.unit[-1]] // self.lattice.levels).tolist())
 
-    def rays_of(self, columns: Iterable[int]) -> NDArray[np.int32]:
-        """The rays that pass any of these columns."""
-        key = frozenset(columns)
+    def _unit_rays(self, units: int) -> list[NDArray[np.int32]]:
+        """The rays of its column for which it matters what each unit is.
+
+        Those that meet it; where pieces stand wall to wall also those that show a face which it
+        continues, or hides.
+        """
+        unit, ray = self.rays.unit, self.entry_ray
+        if self.flush:
+            unit = np.concatenate([unit, self.beside[:-1], self.before[:-1]])
+            ray = np.tile(ray, 3)
+        passed = np.zeros((units // self.lattice.levels + 1, self.count), dtype=np.bool_)
+        for column, rays in enumerate(self.column_rays):
+            passed[column, rays] = True
+        matters = passed[unit // self.lattice.levels, ray]
+        met = np.unique(unit[matters].astype(np.int64) * self.count + ray[matters])
+        bounds = np.searchsorted(met, np.arange(units + 1) * self.count)
+        return [(met[a:b] % self.count).astype(np.int32) for a, b in pairwise(bounds.tolist())]
+
+    def rays_of(self, units: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The rays for which it matters what any of these units are."""
+        key = units.tobytes()
         found = self._rays_of.get(key)
         if found is None:
             mask = np.zeros(self.count, dtype=bool)
-            for column in key:
-                mask[self.column_rays[column]] = True
+            for unit in units:
+                mask[self.unit_rays[unit]] = True
             found = np.flatnonzero(mask).astype(np.int32)
             if len(self._rays_of) < CACHED:
                 self._rays_of[key] = found
         return found
+
+    def entries_of(self, rays: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The entries (m, K) of some rays and their units; no ray passes more than K."""
+        most = int(self.meetings[rays].max(initial=0))
+        return self.matrix[rays, :most], self.matrix_unit[rays, :most]
 
     def configurations_of(self, rays: NDArray[np.int32]) -> NDArray[np.int64]:
         """The configurations that belong to these rays."""

@@ -222,6 +222,7 @@ class EyeLooks:
         self._met = _faces_met(rays)
         self._between = between_places(rays.ground_mm, board.lattice)
         self._above = above_board(board.lattice)
+        self._faces_looked: tuple[Followed, dict[tuple[int, int, int], _Face]] | None = None
         self._empty: Floats32 | None = None
         if eye.empty is not None:
             smooth = smoothed(eye.empty)
@@ -338,17 +339,29 @@ class EyeLooks:
         if not len(values):
             return found, shade, band
         place = ((values[:, 0] - _DARK) / _STEP).astype(np.int32).clip(0, len(_BRIGHTNESSES) - 1)
-        for c, b, f in product(range(shape[0]), range(shape[1]), self._faces):
+        for (c, b, f), face in self._looks_of_faces(followed, above).items():
+            found[c, b, f] += self._density_on(face, values, place, noise)
+            shade[c, b, f] = classes_of(values[:, 0] - face.mean[0])
+        return found, shade, band
+
+    def _looks_of_faces(
+        self, followed: Followed, above: Sequence[float]
+    ) -> dict[tuple[int, int, int], _Face]:
+        """What all faces look like by colour, band and direction; kept for the next picture."""
+        if self._faces_looked is not None and self._faces_looked[0] is followed:
+            return self._faces_looked[1]
+        colours = followed.colours
+        looks = {}
+        for c, b, f in product(range(len(colours.letters)), range(len(above)), self._faces):
             rise = followed.rise(f, above[b])
-            face = _Face.of(
+            looks[c, b, f] = _Face.of(
                 colours.mean[c, f] + rise,
                 colours.clip[c, f],
                 np.hypot(colours.spread[c, f], self._settings.rise_doubt * np.abs(rise[:2])),
                 followed.tint if f == 0 and self._empty is not None else None,
             )
-            found[c, b, f] += self._density_on(face, values, place, noise)
-            shade[c, b, f] = classes_of(values[:, 0] - face.mean[0])
-        return found, shade, band
+        self._faces_looked = followed, looks
+        return looks
 
     def _bands(self, rising: Floats32 | None) -> tuple[NDArray[np.int8], list[float]]:
         """The band of every level, and how far above the board each band is."""
@@ -517,7 +530,7 @@ class EyeLooks:
         tops = self._eye.colours.mean[:, 0, 1:]
         found = np.zeros(len(bright), dtype=np.float32)
         for top in tops:
-            around = part_spread**2 * np.outer(top, top) + _square((besides, besides))
+            around = part_spread**2 * np.outer(top, top) + besides**2 * np.eye(2, dtype=np.float32)
             own = _density(bright - shade, hue - part * top, spread, around, noise, rough)
             found += own / np.float32(len(tops))
         return found

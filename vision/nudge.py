@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.colour_space import Floats32
 from rules.lattice import Lattice
+from vision.mixing import Met, laid, light_through, seen_from
 from vision.position import Position, Sight
 from vision.rays import ZONES, normal, unit_boxes
 
@@ -43,7 +45,7 @@ def nudge(position: Position, settings: NudgeSettings | None = None) -> Shifts:
     usual = np.array([settings.off_mm, settings.warp, settings.warp, settings.lean])
     there = position.state[:-1].reshape(-1, levels) > 0
     filled = np.asarray(there.any(axis=1))
-    entries = [_own_entries(sight, filled, levels) for sight in position.sights]
+    standing = [_Standing(sight) for sight in position.sights]
     hold = _hold(levels, settings)
     gap = lattice.pitch_mm - np.array(lattice.unit_mm[:2])
     shifts = np.zeros((many * levels, 2))
@@ -52,11 +54,11 @@ def nudge(position: Position, settings: NudgeSettings | None = None) -> Shifts:
     for width in settings.widths:
         slope = np.zeros((len(shifts), 2))
         bend = np.zeros((len(shifts), 2, 2))
-        for number, (sight, own) in enumerate(zip(position.sights, entries, strict=True)):
+        for number, own in enumerate(standing):
             if width > settings.warped:
-                by_unit = _slopes(sight, own, shifts + terms @ warps[number], width, settings.worth)
+                by_unit = own.slopes(shifts + terms @ warps[number], width, settings.worth)
                 warps[number] += _warp_step(warps[number], *by_unit, terms, usual)
-            by_unit = _slopes(sight, own, shifts + terms @ warps[number], width, settings.worth)
+            by_unit = own.slopes(shifts + terms @ warps[number], width, settings.worth)
             slope += by_unit[0]
             bend += by_unit[1]
         _push_apart(shifts, there, gap, lattice, slope, bend, settings)
@@ -64,13 +66,12 @@ def nudge(position: Position, settings: NudgeSettings | None = None) -> Shifts:
         length = np.linalg.norm(step, axis=1, keepdims=True)
         step *= np.minimum(1.0, 0.8 / np.maximum(length, 1e-9))
         shifts = np.clip(shifts + step, -far, far)
-        for sight, own, warp in zip(position.sights, entries, warps, strict=True):
-            _move(sight, own, shifts + terms @ warp, width)
-    for sight, own, warp in zip(position.sights, entries, warps, strict=True):
-        # Nobody knows where on its cell another stack would stand, but cameras are off alike.
-        _move(sight, _others(sight, own), terms @ warp, 1.0)
-        sight.refresh()
+        if width != settings.widths[-1]:
+            for own, warp in zip(standing, warps, strict=True):
+                own.move(shifts + terms @ warp, width)
     position.moved_mm = [shifts + terms @ warp for warp in warps]
+    for sight, moved in zip(position.sights, position.moved_mm, strict=True):
+        _take_over(sight, moved, np.repeat(filled, levels))
     position.sum_up()
     return shifts
 
@@ -155,72 +156,82 @@ def _step(
     return np.asarray(np.linalg.solve(square, pull[..., None])[..., 0].reshape(-1, 2))
 
 
-def _own_entries(sight: Sight, filled: NDArray[np.bool_], levels: int) -> NDArray[np.int64]:
-    """The entries of columns on which something stands."""
-    return np.flatnonzero(filled[sight.table.rays.unit // levels])
+class _Standing:
+    """What one camera sees of all that stands, while it is moved."""
+
+    def __init__(self, sight: Sight) -> None:
+        table, view, fit = sight.table, sight.view, sight.table.rays.fit
+        self._met = met = Met(table, sight.state, np.arange(table.count, dtype=np.int32))
+        self._unit = table.rays.unit[met.entry]
+        self._depth, self._wide = fit.depth[met.entry], fit.wide[met.entry]
+        self._by = fit.depth_x[met.entry], fit.depth_y[met.entry]
+        self._density = view.entry[met.colour - 1, met.entry]
+        self._weight = view.weight[met.ray]
+        self._behind = view.behind
+        self._mix(sight.part[met.entry])
+
+    def _mix(self, part: Floats32) -> None:
+        """Takes note of what a ray's density gains where each unit is met more surely."""
+        shown, clear = laid(self._met.shape, self._met.place, self._density, part)
+        seen = seen_from(shown, clear, self._behind)
+        place, ray = self._met.place
+        through = light_through(clear)[self._met.place]
+        self._gain = through * (self._density - seen[place + 1, ray]) / seen[0, ray]
+
+    def _depths(self, moved: Shifts, width: float) -> tuple[Floats32, Floats32]:
+        """How deep inside their units rays pass, and the doubt's width, between 1 and wide."""
+        shift = moved.astype(np.float32)[self._unit]
+        wide = 1 + np.float32(width) * (self._wide - 1)
+        depth = self._depth + self._by[0] * shift[:, 0] + self._by[1] * shift[:, 1]
+        return depth / wide, wide
+
+    def slopes(
+        self, moved: Shifts, width: float, worth: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The slope of the score by every unit's place, and its bend after Gauss and Newton."""
+        slope = np.zeros((len(moved), 2))
+        bend = np.zeros((len(moved), 2, 2))
+        depth, wide = self._depths(moved, width)
+        near = np.flatnonzero(np.abs(depth) < 3)
+        part = normal(depth[near])
+        steep = 1.702 * part * (1 - part) / wide[near] * self._gain[near]
+        unit, weight = self._unit[near], self._weight[near]
+        by = [steep * own[near] for own in self._by]
+        for i in range(2):
+            pull = weight * by[i]
+            slope[:, i] = np.bincount(unit, pull, len(slope))
+            for j in range(i, 2):
+                bend[:, i, j] = bend[:, j, i] = np.bincount(unit, pull * by[j], len(slope))
+        return worth * slope, worth * bend
+
+    def move(self, moved: Shifts, width: float) -> None:
+        """Goes on with all units at these places."""
+        self._mix(normal(self._depths(moved, width)[0]))
 
 
-def _others(sight: Sight, own: NDArray[np.int64]) -> NDArray[np.int64]:
-    """All other entries."""
-    others = np.ones(len(sight.table.rays.unit), dtype=bool)
-    others[own] = False
-    return np.flatnonzero(others)
+def _take_over(sight: Sight, moved: Shifts, filled: NDArray[np.bool_]) -> None:
+    """Reads the evidence of all entries at the new places.
 
-
-def _places(
-    sight: Sight, own: NDArray[np.int64], moved: Shifts, width: float
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """How deep inside their units the entries pass, and the doubt's width, between 1 and wide."""
-    fit = sight.table.rays.fit
-    shift = moved[sight.table.rays.unit[own]].astype(np.float32)
-    wide = 1 + np.float32(width) * (fit.wide[own] - 1)
-    depth = fit.depth[own] + fit.depth_x[own] * shift[:, 0] + fit.depth_y[own] * shift[:, 1]
-    return depth / wide, wide
-
-
-def _slopes(
-    sight: Sight, own: NDArray[np.int64], moved: Shifts, width: float, worth: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The slope of the score by the place of every unit, and its bend after Gauss and Newton."""
-    slope = np.zeros((len(moved), 2))
-    bend = np.zeros((len(moved), 2, 2))
+    Nobody knows where on its cell a stack would stand where none is `filled`, but cameras are off
+    alike.
+    """
     table, view, fit = sight.table, sight.view, sight.table.rays.fit
-    colour = sight.state[table.rays.unit[own]]
-    own, colour = own[colour > 0], colour[colour > 0]
-    depth, wide = _places(sight, own, moved, width)
-    near = np.abs(depth) < 3
-    own, colour, depth, wide = own[near], colour[near], depth[near], wide[near]
-    ray = table.entry_ray[own]
-    through = sight.colour.through[own]
-    density = view.entry[colour - 1, own]
-    change = through * (density - sight.colour.after[own]) / sight.colour.total[ray]
+    unit = table.rays.unit
+    x, y = moved.astype(np.float32)[unit].T
+    wide = np.where(filled[unit], np.float32(1), fit.wide)
+    depth = (fit.depth + fit.depth_x * x + fit.depth_y * y) / wide
+    gap = np.abs(fit.gap + fit.gap_x * x + fit.gap_y * y) / wide
     part = normal(depth)
-    steep = 1.702 * part * (1 - part) / wide * change
-    unit = table.rays.unit[own]
-    weight = view.weight[ray]
-    by = (steep * fit.depth_x[own], steep * fit.depth_y[own])
-    for i in range(2):
-        slope[:, i] += np.bincount(unit, weight * by[i], len(slope))
-        for j in range(2):
-            bend[:, i, j] += np.bincount(unit, weight * by[i] * by[j], len(slope))
-    return worth * slope, worth * bend
-
-
-def _move(sight: Sight, own: NDArray[np.int64], moved: Shifts, width: float) -> None:
-    """Reads the evidence of some entries at the new places."""
-    table, view, fit = sight.table, sight.view, sight.table.rays.fit
-    depth, wide = _places(sight, own, moved, width)
-    shift = moved[table.rays.unit[own]]
-    gap = fit.gap[own] + fit.gap_x[own] * shift[:, 0] + fit.gap_y[own] * shift[:, 1]
-    part = normal(depth).astype(np.float32)
-    sight.part = sight.part.copy()
-    sight.part[own] = part
-    sight.edge_part = sight.edge_part.copy()
-    sight.edge_part[own] = np.minimum(1.0, 2.0 * part)
-    zone = np.digitize(np.minimum(np.abs(gap) / wide, 2 * depth), ZONES)
-    ray = table.entry_ray[own]
-    sight.entry_edge = sight.entry_edge.copy()
-    sight.entry_edge[own] = view.edges[table.zone_or_either(zone, own), ray]
-    sight.joined_edge = sight.joined_edge.copy()
-    sight.joined_edge[own] = view.edges[np.maximum(zone, 3), ray]
-    sight.mix()
+    rim = np.minimum(gap, 2 * depth)
+    zone = np.zeros(len(unit), dtype=np.int8)
+    for edge in ZONES:
+        zone += rim >= edge
+    ray = table.entry_ray
+    every = slice(None)
+    sight.part = np.append(part, np.float32(0))
+    sight.edge_part = np.append(np.minimum(1, 2 * part), np.float32(0))
+    one = np.float32(1)
+    # The last one stands for no further unit, as in all that is told of entries.
+    sight.entry_edge = np.append(view.edges[table.zone_or_either(zone, every), ray], one)
+    sight.joined_edge = np.append(view.edges[np.maximum(zone, 3), ray], one)
+    sight.refresh()

@@ -11,78 +11,13 @@ from numpy.typing import NDArray
 
 from calibration.colour_space import Floats32
 from rules.lattice import Lattice
-from vision.columns import RayTable
 from vision.evidence import ColumnGains, Evidence, State, View, cost_of
+from vision.mixing import Met, Mixed, laid, light_through, seen_from
 from vision.shading import CLASSES, Urns
 
 Stack = NDArray[np.int8]  # colours from below, 1 + number
 HALF = 0.5  # a ray that meets a unit more surely than this shows it
 UNEXPLAINED = 0.01  # pixels less likely than this under a position show something else
-
-
-class _Mixed:
-    """Densities mixed front to back: before each entry, the light through to it, behind it."""
-
-    def __init__(self, table: RayTable) -> None:
-        entries = len(table.unit)
-        self.before = np.zeros(entries, dtype=np.float32)
-        self.through = np.ones(entries, dtype=np.float32)
-        self.after = np.zeros(entries, dtype=np.float32)
-        self.total = np.ones(table.count, dtype=np.float32)
-
-    def copy(self) -> "_Mixed":
-        """The same densities on their own."""
-        twin = copy(self)
-        for name in ("before", "through", "after", "total"):
-            setattr(twin, name, getattr(self, name).copy())
-        return twin
-
-    def all(self, table: RayTable, own: Floats32, part: Floats32, behind: Floats32) -> None:
-        """Mixes all rays; `own` and `part` are the entries' densities and parts, 0 where empty."""
-        shown, clear = part * own, 1 - part
-        a, t = np.zeros(table.count, dtype=np.float32), np.ones(table.count, dtype=np.float32)
-        for start, many in table.rays.slots:
-            s = slice(start, start + many)
-            self.before[s], self.through[s] = a[:many], t[:many]
-            a[:many] += t[:many] * shown[s]
-            t[:many] *= clear[s]
-        b = self.total
-        b[:] = behind
-        for start, many in reversed(table.rays.slots):
-            s = slice(start, start + many)
-            self.after[s] = b[:many]
-            b[:many] *= clear[s]
-            b[:many] += shown[s]
-
-    def some(
-        self,
-        entries: NDArray[np.int32],
-        rays: NDArray[np.int32],
-        own: Floats32,
-        part: Floats32,
-        behind: Floats32,
-    ) -> None:
-        """Mixes some rays; all arguments but the last are (m, K) or (m)."""
-        # Place after place, each with all rays side by side in memory: that is the fastest.
-        part = np.ascontiguousarray(part.T)
-        shown, clear = part * own.T, 1 - part
-        before, through, after = np.empty_like(part), np.empty_like(part), np.empty_like(part)
-        a, t = np.zeros(len(rays), dtype=np.float32), np.ones(len(rays), dtype=np.float32)
-        for k in range(len(part)):
-            through[k] = t
-            light = t * shown[k]
-            a += light
-            before[k] = a - light
-            t *= clear[k]
-        b = behind.copy()
-        for k in range(len(part) - 1, -1, -1):
-            after[k] = b
-            b *= clear[k]
-            b += shown[k]
-        self.before[entries] = before.T
-        self.through[entries] = through.T
-        self.after[entries] = after.T
-        self.total[rays] = b
 
 
 class Sight:
@@ -94,7 +29,7 @@ class Sight:
         self.shape = shape  # colours, units, levels
         self.part, self.edge_part = view.table.part, view.table.edge_part
         self.entry_edge, self.joined_edge = view.entry_edge, view.joined_edge
-        self.colour, self.edge = _Mixed(self.table), _Mixed(self.table)
+        self.colour, self.edge = Mixed(self.table), Mixed(self.table)
         self.state = state
         self.kind = np.zeros(self.table.count, dtype=np.int64)
         self.counts = np.zeros((self.table.groups, CLASSES))
@@ -157,12 +92,10 @@ class Sight:
 
     def _entries_shown(self) -> NDArray[np.int32]:
         """The entry that every ray most surely shows, one past the last for none."""
-        share = self.colour.through[:-1] * self.part[:-1]
-        share *= self.state[self.table.rays.unit] > 0
+        sure = np.flatnonzero(self.colour.through[:-1] * self.part[:-1] > HALF)
+        sure = sure[self.state[self.table.rays.unit[sure]] > 0]
         shown = np.full(self.table.count, len(self.table.unit) - 1, dtype=np.int32)
-        for start, many in self.table.rays.slots:
-            sure = np.flatnonzero(share[start : start + many] > HALF)
-            shown[sure] = start + sure
+        shown[self.table.entry_ray[sure]] = sure
         return shown
 
     def _kind_of(self, rays: NDArray[np.int32], shown: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -198,21 +131,25 @@ class Sight:
 
     def trial(self, state: State, rays: NDArray[np.int32]) -> float:
         """What the score of these rays would gain under another state."""
+        if not len(rays):
+            return 0.0
         kept, self.state = self.state, state
-        colour = state[self.table.matrix_unit[rays]]
+        entries, units = self.table.entries_of(rays)
+        colour = state[units]
         row, slot = np.nonzero(colour)
-        entries = self.table.matrix[rays[row], slot]
+        entries = entries[row, slot]
         own, edge, part, edge_part = self._filled(colour[row, slot], entries)
         # Only filled places count: a ray meets few of them, however many units it passes.
         many = np.bincount(row, minlength=len(rays))
-        place = np.arange(len(row)) - (np.cumsum(many) - many)[row]
-        shape = (len(rays), int(many.max(initial=0)) or 1)
-        total, light = _front_to_back(shape, row, place, own, part, self.view.behind[rays])
-        edges, _ = _front_to_back(shape, row, place, edge, edge_part, self.view.behind_edge[rays])
+        place = np.arange(len(row)) - (np.cumsum(many) - many)[row], row
+        shape = int(many.max(initial=0)), len(rays)
+        light, clear = laid(shape, place, own, part)
+        total = seen_from(light, clear, self.view.behind[rays])[0]
+        edges = seen_from(*laid(shape, place, edge, edge_part), self.view.behind_edge[rays])[0]
         gain = 0.0
         if self.view.urns is not None:
             shown = np.full(len(rays), len(self.table.unit) - 1, dtype=np.int32)
-            most = light[row, place] * part > HALF
+            most = light_through(clear)[place] * part > HALF
             shown[row[most]] = entries[most]
             gain, _, _ = self._recounted(self.view.urns, rays, self._kind_of(rays, shown))
         self.state = kept
@@ -222,16 +159,18 @@ class Sight:
     def change(self, state: State, rays: NDArray[np.int32]) -> float:
         """Takes over another state on these rays; what their agreement gains."""
         self.state = state
-        entries = self.table.matrix[rays]
-        own, edge, part, edge_part = self._spread(entries, self.table.matrix_unit[rays])
-        self.colour.some(entries, rays, own, part, self.view.behind[rays])
-        self.edge.some(entries, rays, edge, edge_part, self.view.behind_edge[rays])
+        if not len(rays):
+            return 0.0
+        met = Met(self.table, state, rays)
+        own, edge, part, edge_part = self._filled(met.colour, met.entry)
+        light = self.colour.some(met, own, part, self.view.behind[rays])
+        self.edge.some(met, edge, edge_part, self.view.behind_edge[rays])
         self.logs[rays] = np.log(self.colour.total[rays] * self.edge.total[rays])
         if self.view.urns is None:
             return 0.0
-        row, slot = np.nonzero(self.colour.through[entries] * part > HALF)
+        most = light * part > HALF
         shown = np.full(len(rays), len(self.table.unit) - 1, dtype=np.int32)
-        shown[row] = entries[row, slot]
+        shown[met.ray[most]] = met.entry[most]
         kind = self._kind_of(rays, shown)
         gain, touched, counts = self._recounted(self.view.urns, rays, kind)
         self.counts[touched] = counts
@@ -288,30 +227,8 @@ class Sight:
         return sums
 
 
-def _front_to_back(
-    shape: tuple[int, int],
-    row: NDArray[np.int64],
-    place: NDArray[np.int64],
-    own: Floats32,
-    part: Floats32,
-    behind: Floats32,
-) -> tuple[Floats32, Floats32]:
-    """Mixes filled entries, each in its place of its ray (row), with what lies behind.
-
-    Also the light through to each place.
-    """
-    clear = np.ones(shape, dtype=np.float32)
-    clear[row, place] = 1 - part
-    through = np.ones((shape[0], shape[1] + 1), dtype=np.float32)
-    np.cumprod(clear, axis=1, out=through[:, 1:])
-    shown = np.zeros(shape, dtype=np.float32)
-    shown[row, place] = part * own
-    shown *= through[:, :-1]
-    return np.asarray(shown.sum(axis=1) + through[:, -1] * behind), through
-
-
 def _without(
-    mixed: _Mixed, first: NDArray[np.int32], last: NDArray[np.int32]
+    mixed: Mixed, first: NDArray[np.int32], last: NDArray[np.int32]
 ) -> tuple[Floats32, Floats32, Floats32]:
     """A ray without one column, what lies behind the column, and the light through to it."""
     through, behind = mixed.through[first], mixed.after[last]
@@ -337,6 +254,8 @@ class Position:
         shape = (evidence.colours, evidence.units, self.levels)
         self.sights = [Sight(view, self.state, shape) for view in evidence.views]
         self._sums: NDArray[np.float64] | None = None
+        # Rays that changed since the sums of gains were counted, which few changes ask for.
+        self._stale: list[list[NDArray[np.int32]]] = [[] for _ in self.sights]
         # How far every camera sees each unit (U, 2) off its place, once that was fitted.
         self.moved_mm: list[NDArray[np.float64]] = []
         self.score = 0.0
@@ -350,23 +269,26 @@ class Position:
     def renew(self, rays: Sequence[NDArray[np.int64]], anchor: State) -> None:
         """Reads some rays of each camera anew, after their evidence changed."""
         self.anchor = anchor.reshape(-1, self.levels)
-        for sight, own in zip(self.sights, rays, strict=True):
+        for sight, own, stale in zip(self.sights, rays, self._stale, strict=True):
             some = own.astype(np.int32)
             sight.change(self.state, some)
             if self._sums is not None:
-                self._sums += sight.gain_sums(some)
+                stale.append(some)
         self.sum_up()
 
     def copy(self) -> "Position":
         """The same position on its own; its evidence is shared."""
         twin = copy(self)
         twin.sights = [sight.copy() for sight in self.sights]
-        twin.keep_sums(self._sums)
+        twin.keep_sums(self._sums, self._stale)
         return twin
 
-    def keep_sums(self, sums: NDArray[np.float64] | None) -> None:
-        """Goes on with a copy of these sums of gains."""
+    def keep_sums(
+        self, sums: NDArray[np.float64] | None, stale: Sequence[list[NDArray[np.int32]]]
+    ) -> None:
+        """Goes on with a copy of these sums of gains, and of what has changed since."""
         self._sums = None if sums is None else sums.copy()
+        self._stale = [rays.copy() for rays in stale]
 
     def stack(self, column: int) -> Stack:
         """The colours of one column from below."""
@@ -376,40 +298,61 @@ class Position:
     def gain(self, changes: Mapping[int, Stack]) -> float:
         """What the score would gain if these columns had these stacks."""
         trial = self._changed(changes)
+        units = np.flatnonzero(trial != self.state)
+        if not len(units):
+            return 0.0
         more = self.cost(trial) - self.cost(self.state)
-        return sum(s.trial(trial, s.table.rays_of(changes)) for s in self.sights) - more
+        return sum(s.trial(trial, s.table.rays_of(units)) for s in self.sights) - more
 
     def change(self, changes: Mapping[int, Stack]) -> None:
         """Puts these stacks on these columns."""
         if not changes:
             return
-        before = self.cost(self.state)
-        self.state = self._changed(changes)
-        gain = before - self.cost(self.state)
-        for sight in self.sights:
-            rays = sight.table.rays_of(changes)
+        state = self._changed(changes)
+        units = np.flatnonzero(state != self.state)
+        gain = self.cost(self.state) - self.cost(state)
+        self.state = state
+        for sight, stale in zip(self.sights, self._stale, strict=True):
+            rays = sight.table.rays_of(units)
             old = float(sight.view.weight[rays] @ sight.logs[rays])
             gain += sight.change(self.state, rays)
             gain += float(sight.view.weight[rays] @ sight.logs[rays]) - old
             if self._sums is not None:
-                self._sums += sight.gain_sums(rays)
+                stale.append(rays)
         self.score += gain
 
     def restore(self, state: State) -> None:
         """Goes back to a state of before."""
         self.change(self.differing(state))
 
-    def columns_gain(self) -> ColumnGains:
-        """For every column the gain of each stack over an empty place, all else as it is."""
-        if self._sums is None:
-            self._sums = sum(
-                (s.gain_sums(None) for s in self.sights),
-                np.zeros((self.evidence.colours, self.evidence.units * (self.levels + 2))),
-            )
+    def columns_gain(self, some: Sequence[int] | None = None) -> ColumnGains:
+        """For every column the gain of each stack over an empty place, all else as it is.
+
+        For some of them alone it is known sooner; they are then numbered in this order.
+        """
         many, columns, levels = self.evidence.colours, self.evidence.columns, self.levels
-        spans = self._sums.reshape(many, columns, levels, levels + 2)
+        spans = self._up_to_date().reshape(many, columns, levels, levels + 2)
+        if some is not None:
+            spans = spans[:, some]
         by_height = np.cumsum(spans, axis=3)[..., 1 : levels + 1]
         return ColumnGains(by_height, self.evidence.settings)
+
+    def _up_to_date(self) -> NDArray[np.float64]:
+        """The sums of gains, counted again where rays changed."""
+        if self._sums is None:
+            self._sums = np.zeros((self.evidence.colours, self.evidence.units * (self.levels + 2)))
+            for sight in self.sights:
+                self._sums += sight.gain_sums(None)
+        else:
+            for sight, stale in zip(self.sights, self._stale, strict=True):
+                if any(len(rays) for rays in stale):
+                    mask = np.zeros(sight.table.count, dtype=np.bool_)
+                    for rays in stale:
+                        mask[rays] = True
+                    self._sums += sight.gain_sums(np.flatnonzero(mask).astype(np.int32))
+        for stale in self._stale:
+            stale.clear()
+        return self._sums
 
     def with_changes(self, changes: Mapping[int, Stack]) -> State:
         """The state as it would be."""
@@ -464,12 +407,12 @@ class Position:
         for s in self.sights:
             view, table = s.view, s.table
             regret = view.weight * (view.best - s.logs)
-            full = self.state[table.rays.unit] > 0
-            share = s.colour.through[:-1] * table.rays.part * full
-            column = table.rays.unit // self.levels
-            total += np.bincount(column, share * regret[table.entry_ray], minlength=len(total))
+            full = np.flatnonzero(self.state[table.rays.unit])
+            share = s.colour.through[full] * table.rays.part[full]
+            column, ray = table.rays.unit[full] // self.levels, table.entry_ray[full]
+            total += np.bincount(column, share * regret[ray], minlength=len(total))
             many += np.bincount(column, share, minlength=len(total))
-            rest = 1 - np.bincount(table.entry_ray, share, minlength=table.count)
+            rest = 1 - np.bincount(ray, share, minlength=table.count)
             ground = table.ground_column
             there = ground >= 0
             total += np.bincount(ground[there], (rest * regret)[there], minlength=len(total))

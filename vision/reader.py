@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from calibration.colour_space import Floats32
 from rules.blocks import all_blocks
-from rules.cells import Cell, Unit
+from rules.cells import Cell
 from rules.lattice import Board
 from rules.pieces import KitPiece
 from rules.stacks import Stacks
@@ -26,6 +26,7 @@ from vision.columns import RayTable
 from vision.covering import CoverSettings, find_cover
 from vision.errors import NoPicture
 from vision.evidence import Evidence, SearchSettings, State, View
+from vision.exposure import change_of, common_gains, in_light
 from vision.hull import hull
 from vision.likelihood import CameraEye, EyeLooks, Followed, ImageBGR, LookSettings, RayLooks
 from vision.nudge import NudgeSettings, nudge
@@ -34,16 +35,16 @@ from vision.position import Position, Sight
 from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
 from vision.search import climb, exchange, propose, shake, slide
+from vision.telling import Telling
 from vision.towers import higher
 from vision.votes import FaceVotes, votes_on
 
 CHANGED = 6  # of 255: smaller differences of a pixel are noise
 MUCH = 0.5  # with a larger share of changed pixels everything is read anew
+MOST_EXPOSURE = 0.5  # by which a camera may adjust itself meanwhile, in logarithms of light
 HARDLY = 0.2  # regret of a ray in the worst camera, as on crowded boards: it may be far off
 MOST_GAIN = 50.0  # of another position as a whole, in log-odds, that is told
-UNRULY = (
-    18.0  # what answers gain as rivals that break a rule of the game once less than what is told
-)
+UNRULY = 18.0  # what rivals gain that break a rule of the game once less than what is told
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
 
@@ -66,7 +67,7 @@ class ReaderSettings:
 class _Memory:
     """The last reading, from which the next one begins where little has changed."""
 
-    pixels: dict[str, ImageBGR]  # (N, 3) as they were taken into account
+    pixels: dict[str, ImageBGR]  # (N, 3) as they were taken into account, in one light
     changes: dict[str, Floats32]
     followed: dict[str, Followed]  # with which the position was read
     position: Position
@@ -119,7 +120,8 @@ class Reader:
             self._certainty = replace(
                 self._certainty, sharpness=self._certainty.sharpness_of_pieces
             )
-        self._whole = one_colour_stacks or self._kit is not None
+        whole = one_colour_stacks or self._kit is not None
+        self._telling = Telling(self.lattice, self.letters, whole=whole)
         self._tables: dict[str, RayTable] = {}
         self._looks: dict[str, EyeLooks] = {}
         self._votes: dict[str, FaceVotes] = {}
@@ -241,20 +243,21 @@ class Reader:
             doubts.take(placing.rivals(unseen=patient and last is None))
         told = self._settled(position, doubts)
         doubts.add(slid)
+        followed = None
         if patient and placing is None:
-            self._look_closely(told, doubts, images, looks)
+            followed = self._look_closely(told, doubts, images, looks)
         if patient and self._blocks:
             doubt_alone(told, doubts)
         names = list(looks)
         pixels = {name: self._looks[name].pixels(images[name])[1] for name in names}
         changes = {name: own.change for name, own in looks.items()}
-        followed = {name: own.followed for name, own in looks.items()}
+        read_with = {name: own.followed for name, own in looks.items()}
         pieces = () if placing is None else placing.units()
-        doubts.hear(self._heard(told, pixels, changes, followed, looks, pieces))
+        doubts.hear(self._heard(told, pixels, changes, read_with, looks, pieces))
         strange = frozenset(names[number] for number in strange_sights(told, self._certainty))
         cells = doubts.cells()
-        self._remember(pixels, looks, position, told, cells)
-        reading = self._uncovered(self._reading(cells, told, last), told, names, last)
+        self._remember(pixels, looks, position, told, cells, followed)
+        reading = self._uncovered(self._telling.reading(cells, told, last), told, names, last)
         return replace(
             reading,
             score=told.score,
@@ -313,28 +316,16 @@ class Reader:
         doubts: Doubts,
         images: Mapping[str, ImageBGR],
         looks: Mapping[str, RayLooks],
-    ) -> None:
-        """Lets all pixels around the most doubtful places decide between stacks."""
+    ) -> dict[str, Followed] | None:
+        """Lets all pixels around the most doubtful places decide between stacks.
+
+        Returns the colours as the picture shows them, where they were asked for and still hold.
+        """
         cfg = self.settings.close
-        views = []
-        for (name, own), sight, moved in zip(
-            looks.items(), told.sights, told.moved_mm, strict=False
-        ):
-            eye = self.cameras[name]
-            if eye.empty is not None:
-                views.append(
-                    CloseView(
-                        eye.camera,
-                        images[name],
-                        eye.empty,
-                        self._followed(name, sight, own),
-                        own.change,
-                        moved,
-                    )
-                )
-        if len(views) < len(looks):
-            return
-        close = CloseLook(self.lattice, views, cfg)
+        if not told.moved_mm or any(self.cameras[name].empty is None for name in looks):
+            return None
+        followed: dict[str, Followed] | None = None
+        close: CloseLook | None = None
         asked = 0
         for column, stack, gain in doubts.options():
             if gain < -cfg.reach or asked >= cfg.asked:
@@ -345,6 +336,9 @@ class Reader:
             other = told.with_changes({column: stack})
             if by_rays < gain - 1.0 or not told.differing(other):
                 continue  # likely only together with what stands beside it
+            if close is None:
+                followed = self._all_followed(told, looks)
+                close = self._close_look(told, images, looks, followed)
             by_pixels = close.gain(told.state[:-1], other)
             asked += 1
             if by_pixels is None:
@@ -354,9 +348,27 @@ class Reader:
             if by_rays + by_pixels > cfg.enough:
                 now = tuple(int(c) for c in told.stack(column))
                 told.change({column: stack})
+                followed = None
                 doubts.moved({column: stack})
                 doubts.told_again(column, now, -by_rays - by_pixels)
         doubts.look_at(told)
+        return followed
+
+    def _close_look(
+        self,
+        told: Position,
+        images: Mapping[str, ImageBGR],
+        looks: Mapping[str, RayLooks],
+        followed: Mapping[str, Followed],
+    ) -> CloseLook:
+        """A closer look at all pictures, with pieces where they were found."""
+        views = []
+        for (name, own), moved in zip(looks.items(), told.moved_mm, strict=True):
+            eye = self.cameras[name]
+            if eye.empty is not None:
+                taken = images[name], eye.empty, followed[name], own.change, moved
+                views.append(CloseView(eye.camera, *taken))
+        return CloseLook(self.lattice, views, self.settings.close)
 
     def _heard(
         self,
@@ -395,13 +407,16 @@ class Reader:
         position: Position,
         told: Position,
         cells: list[CellDoubt],
+        now_followed: Mapping[str, Followed] | None,
     ) -> None:
-        """Keeps what the next reading can begin from; colours follow what was read."""
+        """Keeps what the next reading can begin from; colours follow what was read.
+
+        `now_followed` are the colours as this picture shows them, if that is known already.
+        """
         position.change(position.differing(told.state[:-1]))
         changes = {name: own.change for name, own in looks.items()}
         sure = sum(cell.chances[0] > SURE for cell in cells) > 0.9 * len(cells)
-        for (name, own), sight in zip(looks.items(), told.sights, strict=True):
-            now = self._followed(name, sight, own)
+        for name, now in (now_followed or self._all_followed(told, looks)).items():
             before = self._learned.get(name, Followed(self.cameras[name].colours))
             # How light changes upwards is found without a word on which colour stands where.
             self._learned[name] = now if sure else replace(before, rising=now.rising)
@@ -421,25 +436,26 @@ class Reader:
             return None
         changed: list[NDArray[np.int64]] = []
         columns: set[int] = set()
-        smooths: list[ImageBGR] = []
+        taken: list[tuple[ImageBGR, ImageBGR, Floats32]] = []
         for name, before in memory.pixels.items():
             smooth, pixels = self._looks[name].pixels(self._fitting(name, images[name]))
             off = np.zeros(len(pixels), dtype=bool)
+            lit = common_gains(before, pixels)
             if len(pixels):  # a camera may look past the board
-                off = cv2.absdiff(pixels, before).max(axis=1) > CHANGED
-            if off.sum() > MUCH * len(off):
+                off = cv2.absdiff(pixels, in_light(before, lit)).max(axis=1) > CHANGED
+            if off.sum() > MUCH * len(off) or np.abs(np.log(lit)).max() > MOST_EXPOSURE:
                 return None
             changed.append(np.flatnonzero(off))
-            smooths.append(smooth)
-        for sight, (name, before), some, smooth in zip(
-            position.sights, memory.pixels.items(), changed, smooths, strict=True
+            taken.append((smooth, pixels, lit))
+        for sight, (name, before), some, (smooth, pixels, lit) in zip(
+            position.sights, memory.pixels.items(), changed, taken, strict=True
         ):
             if not len(some):
                 continue
-            px = sight.table.rays.px[some]
-            before[some] = smooth[px[:, 1], px[:, 0]]
-            own = memory.changes[name], memory.followed[name]
-            sight.view.renew(some, self._looks[name].read_some(smooth, some, *own))
+            before[some] = in_light(pixels[some], np.float32(1) / lit)
+            change = memory.changes[name] + change_of(lit)
+            now = self._looks[name].read_some(smooth, some, change, memory.followed[name])
+            sight.view.renew(some, now)
             columns |= sight.table.columns_of(some)
         position.renew(changed, state)
         propose(position, states)
@@ -453,7 +469,7 @@ class Reader:
         for column in columns:
             memory.cells[column] = doubts.cell(column)
         position.change(position.differing(told.state[:-1]))
-        reading = self._reading(memory.cells, told, last)
+        reading = self._telling.reading(memory.cells, told, last)
         reading = self._uncovered(reading, told, list(memory.pixels), last)
         return replace(reading, score=told.score)
 
@@ -520,6 +536,15 @@ class Reader:
         anchor = None if position.anchor is None else position.anchor.ravel()
         return Position(self._evidence(followed), position.state[:-1], anchor), followed, moved
 
+    def _all_followed(
+        self, position: Position, looks: Mapping[str, RayLooks]
+    ) -> dict[str, Followed]:
+        """The colours as all cameras show them in a position."""
+        return {
+            name: self._followed(name, sight, own)
+            for (name, own), sight in zip(looks.items(), position.sights, strict=True)
+        }
+
     def _followed(self, name: str, sight: Sight, looks: RayLooks) -> Followed:
         """The colours of pieces and of shadows, as a picture shows them."""
         settings = self.settings.adapt
@@ -554,68 +579,6 @@ class Reader:
                     state[(cell.rank * columns + cell.file) * levels + k] = known
         return state
 
-    def _reading(
-        self, cells: Sequence[CellDoubt], position: Position, last: Stacks | None
-    ) -> Reading:
-        columns = self.lattice.columns
-        stacks: dict[Cell, str] = {}
-        unsure: dict[Cell, dict[str, float]] = {}
-        inferred: set[Unit] = set()
-        hidden: set[Cell] = set()
-        log_sure = 0.0
-        for column, doubt in enumerate(cells):
-            cell = Cell(column % columns, column // columns)
-            texts = [
-                self._text(stack, cell, last, inferred if not i else None)
-                for i, stack in enumerate(doubt.stacks)
-            ]
-            if self._whole and "?" in texts[0] and not doubt.hidden:
-                texts[0] = self._completed(
-                    texts[0], position.stack(column).tolist(), cell, inferred
-                )
-            if texts[0]:
-                stacks[cell] = texts[0]
-            if doubt.hidden:
-                hidden.add(cell)
-            elif doubt.chances[0] < SURE:
-                unsure[cell] = _shares(texts, doubt.chances)
-            else:
-                log_sure += math.log(doubt.chances[0])
-        return Reading(
-            stacks=Stacks(stacks),
-            unsure=unsure,
-            inferred=frozenset(inferred),
-            hidden=frozenset(hidden),
-            certainty=math.exp(log_sure),
-        )
-
-    def _text(
-        self, stack: Sequence[int], cell: Cell, last: Stacks | None, inferred: set[Unit] | None
-    ) -> str:
-        """The letters of a stack; units that nobody sees are as they were, or unknown."""
-        before = last.get(cell, "") if last else ""
-        letters = ""
-        for k, colour in enumerate(stack):
-            if colour > 0:
-                letters += self.letters[colour - 1]
-            elif k < len(before) and before[k] not in "?.":
-                letters += before[k]
-                if inferred is not None:
-                    inferred.add(Unit(cell, k + 1))
-            else:
-                letters += "?"
-        return letters
-
-    def _completed(self, text: str, stack: Sequence[int], cell: Cell, inferred: set[Unit]) -> str:
-        """A stack with the letters that units out of sight must have, being parts of pieces."""
-        letters = ""
-        for k, letter in enumerate(text):
-            known = letter != "?" or stack[k] <= 0
-            letters += letter if known else self.letters[stack[k] - 1]
-            if not known:
-                inferred.add(Unit(cell, k + 1))
-        return letters
-
 
 def _instead(told: Position, other: Position, columns: Iterable[int]) -> dict[int, Rivals]:
     """The stacks of another position on these columns, with what it would gain as a whole."""
@@ -625,10 +588,3 @@ def _instead(told: Position, other: Position, columns: Iterable[int]) -> dict[in
 
 def _since(begin: float) -> dict[str, float]:
     return {"total": (time.perf_counter() - begin) * 1e3}
-
-
-def _shares(texts: Sequence[str], chances: Sequence[float]) -> dict[str, float]:
-    total: dict[str, float] = {}
-    for text, chance in zip(texts, chances, strict=True):
-        total[text] = total.get(text, 0.0) + chance
-    return {text: chance for text, chance in total.items() if chance >= 0.005}

@@ -51,8 +51,7 @@ def rising_on(
     look, high = _faces(seen, unit, above, settings.least_rays)
     if len(high) < settings.least_faces or np.ptp(high) < settings.least_rise:
         return None
-    fits = [_fit(look, high, start, f, colours, settings) for start in settings.starts]
-    best = max(fits, key=lambda fit: fit[0])[1]
+    best = _fit(look, high, f, colours, settings)
     most = np.array(settings.most)
     return np.asarray(np.clip(best[1], -most, most), dtype=np.float32)
 
@@ -68,40 +67,40 @@ def _faces(
     return look[many >= least_rays], high[many >= least_rays]
 
 
-def _fit(
-    look: Floats, high: Floats, start: float, f: int, colours: CameraColours, cfg: RisingSettings
-) -> tuple[float, Floats]:
-    """How well faces are explained, and by what change on all levels and far above (2, 3).
+def _fit(look: Floats, high: Floats, f: int, colours: CameraColours, cfg: RisingSettings) -> Floats:
+    """The change on all levels and far above (2, 3) by which faces are explained best.
 
-    Which colour each face has, and whether it lies in a shadow, is decided anew with every step.
+    It is looked for from several beginnings (S) side by side. Which colour each face has, and
+    whether it lies in a shadow, is decided anew with every step.
     """
-    mean = colours.mean[:, None, f].astype(np.float64)
+    away = look - colours.mean[:, None, f].astype(np.float64)  # (C, N, 3)
     wide = np.hypot(colours.spread[:, f, [0, 1, 1]], cfg.wider)[:, None]
     dark = wide + cfg.shade_wider
     usual = np.array([cfg.usual_all, cfg.usual])
     # About the middle: more light on all levels must not look like light that rises.
     terms = np.stack([np.ones_like(high), high - high.mean()], axis=1)
-    change = np.zeros((2, 3))
-    change[1, 0] = start
+    products = (terms[:, :, None] * terms[:, None]).reshape(-1, 4)
+    change = np.zeros((len(cfg.starts), 2, 3))
+    change[:, 1, 0] = cfg.starts
+    held = usual.T[:, :, None] ** -2.0 * np.eye(2)  # (3, 2, 2)
 
     def explained(width: float = 1.0) -> tuple[Floats, Floats]:
-        off = look - mean - terms @ change
+        off = away - (terms @ change)[:, None]  # (S, C, N, 3)
         lit = (1 - cfg.shaded) * _bell(off, width * wide)
         shaded = cfg.shaded * _bell(off - (cfg.shade, 0, 0), width * dark)
-        return lit, (lit + shaded).sum(axis=0) + cfg.anything
+        return lit, (lit + shaded).sum(axis=1) + cfg.anything
 
     for width in cfg.widths:
         lit, likely = explained(width)
-        weight = (lit / likely)[..., None] / wide**2  # (C, N, 3)
-        pull = (weight * (look - mean)).sum(axis=0)
-        for i in range(3):
-            stiff = (terms.T * weight[..., i].sum(axis=0)) @ terms
-            change[:, i] = np.linalg.solve(
-                stiff + np.diag(usual[:, i] ** -2.0), terms.T @ pull[:, i]
-            )
-    rarity = 0.5 * float(((change / usual) ** 2).sum())
-    return float(np.log(explained()[1]).sum()) - rarity, change
+        weight = (lit / likely[:, None])[..., None] / wide**2  # (S, C, N, 3)
+        pull = (terms.T @ (weight * away).sum(axis=1)).swapaxes(1, 2)  # (S, 3, 2)
+        stiff = (weight.sum(axis=1).swapaxes(1, 2) @ products).reshape(-1, 3, 2, 2)
+        change = np.linalg.solve(stiff + held, pull[..., None])[..., 0].swapaxes(1, 2)
+    rarity = 0.5 * ((change / usual) ** 2).sum(axis=(1, 2))
+    worth = np.log(explained()[1]).sum(axis=1) - rarity
+    return np.asarray(change[int(worth.argmax())])
 
 
 def _bell(off: Floats, wide: Floats) -> Floats:
-    return np.asarray(np.exp(-0.5 * (off**2 / wide**2).sum(axis=2)) / wide.prod(axis=2))
+    far = np.square(off / wide)
+    return np.asarray(np.exp(-0.5 * (far[..., 0] + far[..., 1] + far[..., 2])) / wide.prod(axis=2))

@@ -159,16 +159,17 @@ def exchange(
 
 def _answers(position: Position, column: int, least: float) -> Iterator[tuple[int, Stack]]:
     """The best other stack of each column beside this one, if it promises to gain enough."""
-    gains = position.columns_gain()
-    for other in _beside(position, column):
+    beside = list(_beside(position, column))
+    gains = position.columns_gain(beside)
+    for number, other in enumerate(beside):
         now = position.stack(other)
-        worth = gains.by_height[other] - gains.worth(other, now)
-        if np.array_equal(gains.stack_of_height(other, len(now)), now):
+        worth = gains.by_height[number] - gains.worth(number, now)
+        if np.array_equal(gains.stack_of_height(number, len(now)), now):
             worth[len(now)] = -np.inf
         for heights in (slice(0, len(now)), slice(len(now), None)):
             if len(worth[heights]) and worth[heights].max() > least - SHARED:
                 high = int(worth[heights].argmax()) + (heights.start or 0)
-                yield other, gains.stack_of_height(other, high)
+                yield other, gains.stack_of_height(number, high)
 
 
 def _beside(position: Position, column: int) -> Iterator[int]:

@@ -54,8 +54,9 @@ class Trials:
         states[:, :-1] = after
         cost = position.cost(position.state)
         total = np.array([cost - position.cost(state) for state in states])
+        changed = [np.flatnonzero(state != position.state) for state in states]
         for sight, paths in zip(position.sights, self._paths, strict=True):
-            rays = [sight.table.rays_of(change) for change in changes]
+            rays = [sight.table.rays_of(units) for units in changed]
             total += _gained(sight, paths, states, rays)
         return [float(gain) for gain in total]
 

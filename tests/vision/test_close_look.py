@@ -6,8 +6,10 @@ import pytest
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
-from vision.close_look import CloseLook, CloseView
+from vision.close_look import CloseLook, CloseSettings, CloseView
+from vision.drawing import Drawn
 from vision.likelihood import Followed
+from vision.patch import Boxes, Faces, Patch
 from vision.reader import Reader
 from vision.virtual.placing import Sloppiness
 from vision.virtual.scene import Kind, Scene
@@ -79,6 +81,40 @@ def test_what_no_camera_sees_tells_nothing(studio: Studio, reader: Reader) -> No
     gain = _close_look(reader, pictures).gain(_state(reader, real), _state(reader, wrong))
 
     assert gain is None
+
+
+def test_what_moves_is_drawn_as_if_all_were_drawn(studio: Studio, reader: Reader) -> None:
+    """A box that is pushed and drawn by itself leaves the picture that drawing all of it gives."""
+    real = Stacks.of({**BEFORE_IT, "d5": "BYB"})
+    pictures = studio.still(real, 5, sloppy=CAREFUL)
+    state = _state(reader, real)
+    eye, board = reader.cameras["side"], reader.lattice
+    assert eye.empty is not None
+    still = np.zeros((len(state), 2)), np.zeros(3, dtype=np.float32)
+    view = CloseView(
+        eye.camera, pictures["side"], eye.empty, Followed(eye.colours), still[1], still[0]
+    )
+    boxes = Boxes(view, board)
+    units = np.flatnonzero(state)
+    corners = boxes.corners(units).reshape(-1, 2)
+    low, high = corners.min(axis=0).astype(int) - 9, corners.max(axis=0).astype(int) + 9
+    patch = Patch(Faces(view, board), boxes, low, high, units)
+    patch.noise = 8.0
+    drawn = Drawn(patch, state, {}, CloseSettings())
+    first = drawn.score
+    unit = int(units[2])
+    held = drawn.hold([unit], {})
+    assert held is not None
+
+    for off in ((0.5, 0.0), (3.5, -3.5), (0.0, 0.0)):  # a little, as far as may be, and back
+        pushed = drawn.moved(held, {unit: off})
+        assert pushed is not None
+        drawn.take(pushed)
+        shown = patch.laid(patch.there(state), {unit: off})[1]
+
+        assert np.array_equal(drawn.shown, shown)
+        assert drawn.score == pytest.approx(pushed.score)
+    assert drawn.score == pytest.approx(first, abs=1e-3)
 
 
 def test_patience_tells_a_letter_where_little_is_seen(studio: Studio, reader: Reader) -> None:

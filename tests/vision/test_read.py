@@ -1,6 +1,7 @@
 """Reading positions: the whole way from pictures to stacks, on small virtual tables."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
 from vision.blocks import lonely_units
 from vision.errors import NoPicture
+from vision.exposure import in_light
 from vision.overlay import draw_reading
 from vision.reader import Reader
 from vision.virtual.scene import Kind, Scene
@@ -40,6 +42,14 @@ def table() -> Table:
     )
     studio = Studio(scene)
     return Table(studio, reader_of(scene, studio), studio.empty(), studio.still(POSITION, 3))
+
+
+@contextmanager
+def _nothing_read_anew(reader: Reader) -> Iterator[None]:
+    """Fails where the reader forgets what it has just read."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "_read_anew", lambda *_, **__: pytest.fail("all was read anew"))
+        yield
 
 
 class TestFromScratch:
@@ -114,6 +124,22 @@ class TestFromTheLastPosition:
         again = table.reader.read(table.studio.still(more, 3), last=before.stacks)
 
         assert again.stacks == more
+
+    def test_exposure_that_drifts_is_no_reason_to_read_all(self, table: Table) -> None:
+        """Where a camera made the whole picture lighter, only what changed is read again."""
+        changed = Stacks({**POSITION, Cell.parse("g5"): "BY"})
+        pictures = {
+            name: in_light(picture.reshape(-1, 3), np.array([1.2, 1.15, 1.1], np.float32)).reshape(
+                picture.shape
+            )
+            for name, picture in table.studio.still(changed, 3).items()
+        }
+        table.reader.read(table.pictures)
+
+        with _nothing_read_anew(table.reader):
+            reading = table.reader.read(pictures, last=POSITION)
+
+        assert reading.stacks == changed
 
     def test_a_candidate_is_no_more_than_a_proposal(self, table: Table) -> None:
         """A position that the game could lead to is not believed against the pictures."""
