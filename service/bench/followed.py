@@ -46,7 +46,8 @@ class Counts:
     asked: int = 0
     verdicts_s: list[float] = field(default_factory=list)
     seconds: float = 0.0
-    work_s: float = 0.0
+    work_s: float = 0.0  # of the processor
+    follow_s: float = 0.0  # until a recording has been followed on two cores
     mistakes: list[str] = field(default_factory=list)
 
     def add(self, other: "Counts") -> None:
@@ -54,6 +55,7 @@ class Counts:
         for name in (
             "games", "whole", "turns", "right", "invented", "illegal", "flagged", "legal",
             "false_flags", "fates", "fates_right", "asked", "seconds", "work_s",
+            "follow_s",
         ):  # fmt: skip
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.verdicts_s += other.verdicts_s
