@@ -437,6 +437,8 @@ class Reader:
         changed: list[NDArray[np.int64]] = []
         columns: set[int] = set()
         taken: list[tuple[ImageBGR, ImageBGR, Floats32]] = []
+        shown: dict[str, ImageBGR] = {}  # and by how much light changed since the empty table
+        changes: dict[str, Floats32] = {}
         for name, before in memory.pixels.items():
             smooth, pixels = self._looks[name].pixels(self._fitting(name, images[name]))
             off = np.zeros(len(pixels), dtype=bool)
@@ -447,14 +449,15 @@ class Reader:
                 return None
             changed.append(np.flatnonzero(off))
             taken.append((smooth, pixels, lit))
+            shown[name], changes[name] = pixels, memory.changes[name] + change_of(lit)
         for sight, (name, before), some, (smooth, pixels, lit) in zip(
             position.sights, memory.pixels.items(), changed, taken, strict=True
         ):
             if not len(some):
                 continue
             before[some] = in_light(pixels[some], np.float32(1) / lit)
-            change = memory.changes[name] + change_of(lit)
-            now = self._looks[name].read_some(smooth, some, change, memory.followed[name])
+            own = changes[name], memory.followed[name]
+            now = self._looks[name].read_some(smooth, some, *own)
             sight.view.renew(some, now)
             columns |= sight.table.columns_of(some)
         position.renew(changed, state)
@@ -464,7 +467,8 @@ class Reader:
         guessed = all(self.cameras[name].guessed for name in memory.pixels)
         doubts = Doubts(position, gains, self._certainty, columns, doubted=guessed)
         told = self._settled(position, doubts)
-        doubts.hear(self._heard(told, memory.pixels, memory.changes, memory.followed))
+        # What is clipped is so in this picture, whatever it would be in the light of before.
+        doubts.hear(self._heard(told, shown, changes, memory.followed))
         columns |= set(told.differing(state))
         for column in columns:
             memory.cells[column] = doubts.cell(column)

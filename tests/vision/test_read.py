@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from calibration.colour_space import clipped_channels
 from rules.cells import Cell, Unit
 from rules.registry import find_game
 from rules.stacks import Stacks
@@ -16,6 +18,7 @@ from vision.blocks import lonely_units
 from vision.errors import NoPicture
 from vision.exposure import in_light
 from vision.overlay import draw_reading
+from vision.position import Position
 from vision.reader import Reader
 from vision.virtual.scene import Kind, Scene
 from vision.virtual.studio import Studio
@@ -140,6 +143,34 @@ class TestFromTheLastPosition:
             reading = table.reader.read(pictures, last=POSITION)
 
         assert reading.stacks == changed
+
+    def test_what_is_clipped_is_so_in_the_light_that_a_camera_has_now(
+        self, table: Table, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A face that shows "at least so much" is not trusted because it was darker before."""
+        pictures = {}
+        for name, picture in table.studio.still(POSITION, 3).items():
+            lighter = in_light(picture.reshape(-1, 3), np.full(3, 1.5, np.float32))
+            pictures[name] = lighter.reshape(picture.shape)
+            pictures[name][150:200, 250:400] = 255
+        asked: list[Pictures] = []
+        heard = table.reader._heard
+
+        def noted(position: Position, pixels: Pictures, *more: Any) -> NDArray[np.float64]:
+            asked.append({name: own.copy() for name, own in pixels.items()})
+            return heard(position, pixels, *more)
+
+        monkeypatch.setattr(table.reader, "_heard", noted)
+        table.reader.read(table.pictures)
+
+        with _nothing_read_anew(table.reader):
+            table.reader.read(pictures, last=POSITION)
+
+        for name, picture in pictures.items():
+            shown = table.reader._looks[name].pixels(picture)[1]
+            clipped = clipped_channels(shown) > 0
+            assert clipped.any()
+            assert np.array_equal(clipped_channels(asked[-1][name]) > 0, clipped)
 
     def test_a_candidate_is_no_more_than_a_proposal(self, table: Table) -> None:
         """A position that the game could lead to is not believed against the pictures."""
