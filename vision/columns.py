@@ -95,12 +95,6 @@ class RayTable:
         each = np.bincount(rays.unit, rays.part) if entries else np.zeros(0)
         # Of a unit a camera sees two faces or three.
         self.face_rays = float(np.median(each[each > 0])) / 2 if (each > 0).any() else 0.0
-        column = rays.unit // lattice.levels
-        order = np.argsort(column, kind="stable")
-        bounds = np.searchsorted(column[order], np.arange(lattice.columns * lattice.ranks + 1))
-        self.column_rays = [
-            np.unique(self.entry_ray[order[a:b]]) for a, b in pairwise(bounds.tolist())
-        ]
         self.unit_rays = self._unit_rays(units)
 
     def _ground_groups(self, first: int) -> tuple[int, NDArray[np.int32]]:
@@ -127,20 +121,17 @@ class RayTable:
         return set(np.unique(units[units < self.unit[-1]] // self.lattice.levels).tolist())
 
     def _unit_rays(self, units: int) -> list[NDArray[np.int32]]:
-        """The rays of its column for which it matters what each unit is.
+        """The rays for which it matters what each unit is.
 
         Those that meet it; where pieces stand wall to wall also those that show a face which it
-        continues, or hides.
+        continues, or hides, be it beside all that they meet.
         """
         unit, ray = self.rays.unit, self.entry_ray
         if self.flush:
             unit = np.concatenate([unit, self.beside[:-1], self.before[:-1]])
             ray = np.tile(ray, 3)
-        passed = np.zeros((units // self.lattice.levels + 1, self.count), dtype=np.bool_)
-        for column, rays in enumerate(self.column_rays):
-            passed[column, rays] = True
-        matters = passed[unit // self.lattice.levels, ray]
-        met = np.unique(unit[matters].astype(np.int64) * self.count + ray[matters])
+        there = unit < units
+        met = np.unique(unit[there].astype(np.int64) * self.count + ray[there])
         bounds = np.searchsorted(met, np.arange(units + 1) * self.count)
         return [(met[a:b] % self.count).astype(np.int32) for a, b in pairwise(bounds.tolist())]
 

@@ -1,6 +1,6 @@
 """A position under trial: its score, what single changes would do to it, and changing it.
 
-A change of one column concerns only the rays that pass it; everything else is kept.
+A change of one unit concerns only the rays for which it matters; everything else is kept.
 """
 
 from collections.abc import Mapping, Sequence
