@@ -334,7 +334,8 @@ class Doubts:
         votes = self._votes[column * self._in_sight.shape[1] :]
         differ = [k for k, (a, b) in enumerate(zip(stack, other, strict=True)) if a != b]
         heard = [votes[k, stack[k]] - votes[k, other[k]] for k in differ if votes[k].any()]
-        return max(float(sum(heard)), 0.0) if heard else np.inf
+        # Units of one piece have one vote together, however many of them are in this column.
+        return max(float(sum(heard)) / (len(heard) if self._even else 1), 0.0) if heard else np.inf
 
     def _seen(self, column: int) -> NDArray[np.bool_]:
         """Which levels are seen well enough to tell a colour.

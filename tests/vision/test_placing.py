@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
+from vision.certainty import CertaintySettings, Doubts
 from vision.placing import Kit, Placing, PlacingSettings, Spot, pieces_in
 from vision.position import Position
 from vision.reader import ReaderSettings
@@ -150,3 +152,21 @@ def test_a_brick_that_is_surely_seen_anywhere_has_its_colour_everywhere() -> Non
     colours = {cell: set("".join(choices)) for cell, choices in reading.unsure.items()}
     assert reading.stacks == TRUSTED
     assert all(len(letters) == 1 for letters in colours.values())
+
+
+def test_a_brick_has_one_vote_however_high_it_is() -> None:
+    """What one face says of the colour of a brick is worth the same for each of its units."""
+    placing = laid(Stacks.of(PATCH))
+    position = placing.position
+    doubts = Doubts(position, position.columns_gain(), CertaintySettings())
+    doubts.take({})
+    votes = np.zeros((position.evidence.units, 1 + position.evidence.colours))
+    chances = []
+    for column in (1 * 10 + 3, 3 * 10 + 7):  # d2, three units high, and h4, a single one
+        (own,) = (units for units in placing.units() if column * position.levels in units)
+        votes[own, 1:] = -1.5
+        votes[own, position.stack(column)[0]] = 0.0
+        doubts.hear(votes)
+        chances.append(doubts.cell(column).chances[0])
+
+    assert chances[0] == pytest.approx(chances[1], abs=0.02)
