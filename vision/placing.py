@@ -376,15 +376,16 @@ class Placing:
             known.append(spot)
         return pairs
 
-    def _mends(self, gone: Collection[Spot], laid: Collection[Spot] = ()) -> float:
+    def _mended(self, gain: float, gone: Collection[Spot], laid: Collection[Spot] = ()) -> float:
         """What a rival gains that breaks fewer rules; one that breaks more is judged by its looks.
 
-        So the rules never make an answer surer, or another one than the pictures show.
+        So the rules never make an answer surer, or another one than the pictures show: what is
+        worse by its looks becomes as good as what is told at most.
         """
-        if not self.settings.unruly:
-            return 0.0
+        if not self.settings.unruly or gain >= 0:
+            return gain
         fewer = self._unruly(gone, gone) - self._unruly(laid, gone)
-        return self.settings.unruly * max(fewer, 0)
+        return min(gain + self.settings.unruly * max(fewer, 0), 0.0)
 
     def _clear(self, columns: set[int]) -> None:
         self.position.change(dict.fromkeys(columns, np.zeros(0, dtype=np.int8)))
@@ -421,19 +422,19 @@ class Placing:
         none = np.zeros(0, dtype=np.int8)
         pieces = sorted(self.pieces(), key=_place)
         for spot, gain in zip(pieces, self._without(pieces), strict=True):
-            yield dict.fromkeys(spot.columns, none), gain + self._mends([spot])
+            yield dict.fromkeys(spot.columns, none), self._mended(gain, [spot])
         for spot in self._shaky():
             for high in range(self.position.levels + 1):
                 other = np.full(high, spot.colour, dtype=np.int8)
                 yield dict.fromkeys(spot.columns, other), -self.settings.shaky_gap
         least = -self.settings.rival_gap
         for gain, spot in self._best_moves(least=least - self.settings.unruly, tried=40):
-            worth = gain + self._mends(self._gone(spot), [spot])
+            worth = self._mended(gain, self._gone(spot), [spot])
             if worth > least:
                 yield self._changes(spot), worth
         for gain, state, owner in self._ranked():
             there, here = set(owner.values()), self.pieces()
-            worth = gain + self._mends(here - there, there - here)
+            worth = self._mended(gain, here - there, there - here)
             if worth > least:
                 yield self.position.differing(state), worth
 

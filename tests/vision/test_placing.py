@@ -170,3 +170,12 @@ def test_a_brick_has_one_vote_however_high_it_is() -> None:
         chances.append(doubts.cell(column).chances[0])
 
     assert chances[0] == pytest.approx(chances[1], abs=0.02)
+
+
+def test_rules_never_make_a_rival_likelier_than_what_the_pictures_show() -> None:
+    """What looks nearly as good, and keeps a rule, is as good at most: else it would be told."""
+    stacks = Stacks.of(PATCH | {"d3": "RRR", "e3": "RRR"})
+    ruled = laid(stacks, settings=PlacingSettings(unruly=18.0))
+    spot = ruled.owner[1 * 10 + 3]  # d2, which touches the brick on d3
+
+    assert [ruled._mended(gain, [spot]) for gain in (-30.0, -2.0, 1.0)] == [-12.0, 0.0, 1.0]
