@@ -21,6 +21,7 @@ from service.same_board import check_same_board
 from service.table import Table
 from service.table_folder import read_table
 from vision.likelihood import CameraEye
+from vision.placing import Kit
 from vision.reader import Reader
 
 
@@ -141,8 +142,8 @@ def never_mixes_colours(spec: GameSpec) -> bool:
 
 
 def keeps_heights_apart(spec: GameSpec) -> bool:
-    """Whether the rules call pieces of one height side by side impossible, and others not."""
-    if not spec.kit:
+    """Whether whole pieces are laid, and the rules want none of one height side by side."""
+    if not spec.kit or not Kit.is_rigid(spec.kit, spec.board.lattice):
         return False
     extents, letter = spec.kit[0].shape.extents, spec.kit[0].letter
     low, high = (pick(extents, key=lambda extent: extent.height) for pick in (min, max))

@@ -5,8 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from calibration.colour_fit import ColourView, fit_colours
+from rules.game import GameSpec
 from service.camera_follower import CameraFollower, Eye, view_of
 from service.follower import CameraView, Needs
+from service.table_eyes import keeps_heights_apart, never_mixes_colours
 from vision.frame import Frame, ImageBGR, Source
 from vision.likelihood import CameraEye
 from vision.reader import Reader
@@ -110,7 +112,7 @@ def set_up_follower(
     )
 
 
-def virtual_reader(table: VirtualTable) -> Reader:
+def virtual_reader(table: VirtualTable, spec: GameSpec | None = None) -> Reader:
     """A reader that has seen the empty table, and each colour on known cells."""
     scene, studio = table.scene, table.studio
     empty, known = studio.empty(), studio.colour_picture()
@@ -124,4 +126,8 @@ def virtual_reader(table: VirtualTable) -> Reader:
         name: CameraEye(view.camera, colours, view.empty)
         for (name, view), colours in zip(views.items(), fitted, strict=True)
     }
-    return Reader(board, eyes, scene.kind.kit)
+    kit = scene.kind.kit
+    if spec is None:
+        return Reader(board, eyes, kit)
+    alike, apart = never_mixes_colours(spec), keeps_heights_apart(spec)
+    return Reader(board, eyes, kit, one_colour_stacks=alike, heights_apart=apart)

@@ -50,6 +50,8 @@ class Weighing:
         """The scenes that some of their changes rule out, whatever the others can make up for."""
         parts = {other: _parts(read, other) for other in others}
         every = dict.fromkeys(part for own in parts.values() for part in own)
+        if not every:
+            return set()
         number = {part: k for k, part in enumerate(every)}
         scenes = [read, *(read.with_stack(cell, stack) for cell, stack in every)]
         base, *odds = self._reader.weigh(scenes)

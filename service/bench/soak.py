@@ -73,7 +73,7 @@ def soak(minutes: float, breaks: int, seed: int, game: str = "kewbz") -> Soak:
     """Plays one recorded game again and again, while cameras break and come back."""
     cv2.setNumThreads(1)
     table, recorded = _recorded(game, seed)
-    pipeline = Pipeline(virtual_reader(table), find_game(game).set_up())
+    pipeline = Pipeline(virtual_reader(table, find_game(game)), find_game(game).set_up())
     cameras = tuple(table.scene.cameras)
     failures = _failures(cameras, minutes * 60, breaks, seed)
     counts = {"lost": 0, "back": 0, "turn": 0}

@@ -94,7 +94,7 @@ def follow_game(
     script = random_script(spec, seed, turns, family=family, rig=rig, mischief=mischief)
     table = VirtualTable(play_scene(script), rehearse(script))
     game = spec.set_up(script.record.setup)
-    pipeline = Pipeline(virtual_reader(table), game)
+    pipeline = Pipeline(virtual_reader(table, spec), game)
     told, see_s, decode_s = watched(pipeline, table)
     late_s = max(sensor.delay_s for sensor in table.scene.sensors.values())
     found = compare(f"{spec.name} {seed}", table.truth, told, late_s)
