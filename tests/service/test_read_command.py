@@ -104,7 +104,12 @@ def upside_down(image: Image) -> Image:
     return np.ascontiguousarray(image[::-1, ::-1])
 
 
-@pytest.mark.parametrize("spoilt", [noise, grey, upside_down])
+def mirrored(image: Image) -> Image:
+    """The table as a webcam's program shows it to people who want to see themselves."""
+    return np.ascontiguousarray(image[:, ::-1])
+
+
+@pytest.mark.parametrize("spoilt", [noise, grey])
 def test_a_strange_picture_is_left_out(
     spoilt: Callable[[Image], Image], folder: Path, tmp_path: Path, capsys: Said
 ) -> None:
@@ -116,6 +121,43 @@ def test_a_strange_picture_is_left_out(
     assert code == 0
     assert "overhead: left out" in said
     assert told["stacks"] == POSITION.to_json()
+
+
+TURNED = [
+    pytest.param(mirrored, "mirrored; switch mirroring off", id="mirrored"),
+    pytest.param(upside_down, "upside down; turn the camera", id="upside down"),
+]
+
+
+@pytest.mark.parametrize(("turn", "why"), TURNED)
+def test_a_picture_that_was_turned_over_is_left_out(
+    turn: Callable[[Image], Image], why: str, folder: Path, tmp_path: Path, capsys: Said
+) -> None:
+    """The sentence tells how it lies and what to do, and the other camera is read."""
+    write_image(tmp_path / "o.png", turn(read_image(folder / "overhead.png")))
+
+    code, told, said = read(folder, capsys, overhead=tmp_path / "o.png")
+
+    assert code == 0
+    assert f"overhead: left out, its picture is {why}" in said
+    assert told["stacks"] == POSITION.to_json()
+
+
+@pytest.mark.parametrize(("turn", "why"), TURNED)
+def test_pictures_that_were_all_turned_over_are_no_position(
+    turn: Callable[[Image], Image], why: str, folder: Path, tmp_path: Path, capsys: Said
+) -> None:
+    """A board looks alike from both sides; what lies around it tells that they were turned."""
+    for name in ("overhead", "side"):
+        write_image(tmp_path / f"{name}.png", turn(read_image(folder / f"{name}.png")))
+
+    code, told, said = read(
+        folder, capsys, overhead=tmp_path / "overhead.png", side=tmp_path / "side.png"
+    )
+
+    assert code == 2
+    assert told is None
+    assert said.count(f"left out, its picture is {why}") == 2
 
 
 def test_a_camera_without_a_pose_is_left_out(folder: Path, tmp_path: Path, capsys: Said) -> None:
