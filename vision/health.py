@@ -9,6 +9,7 @@ from vision.seen import CameraState
 GONE_S = 1.5  # without a frame (1 to 2)
 BAD_S = 1.0  # a bad picture must last, as hands and lamps come and go (0.5 to 2)
 _DARK, _BRIGHT = 14, 0.05  # grey levels, and the part of a dark picture that may reach them
+_DIM = 28  # grey levels on average; in so little light even a table has no contrast
 _PLAIN = 4.0  # grey levels of contrast in the whole picture; a covered lens shows less
 _BLURRED = 0.35  # of the sharpness that the camera had
 
@@ -80,4 +81,7 @@ def shows_nothing(small: ImageBGR) -> CameraState | None:
     some = grey[::3, ::3]
     if np.count_nonzero(some >= _DARK) < _BRIGHT * some.size:
         return "dark"
-    return "covered" if float(cv2.meanStdDev(grey)[1][0, 0]) < _PLAIN else None
+    mean, contrast = (float(found[0, 0]) for found in cv2.meanStdDev(grey))
+    if contrast >= _PLAIN:
+        return None
+    return "dark" if mean < _DIM else "covered"

@@ -36,6 +36,7 @@ def sharp() -> ImageBGR:
 
 FAULTS = [
     pytest.param(lambda: noise(3, 2), "dark", id="lamp off"),
+    pytest.param(lambda: noise(20, 2), "dark", id="one lamp far away"),
     pytest.param(lambda: noise(120, 1), "covered", id="a hand on the lens"),
     pytest.param(lambda: np.asarray(noise(120, 9)), "blurred", id="out of focus"),
 ]
