@@ -27,7 +27,8 @@ class Reading:
 
     `unsure` gives the probabilities of every cell whose best answer is not sure; `inferred` are
     units that no camera sees but that are known; `hidden` are cells of which nothing is seen.
-    `certainty` is the probability that everything not listed in these is right.
+    `certainty` is the probability that everything not listed in these is right; 0 where nothing is
+    left that is certain.
     """
 
     stacks: Stacks

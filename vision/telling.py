@@ -29,7 +29,7 @@ class Telling:
         unsure: dict[Cell, dict[str, float]] = {}
         inferred: set[Unit] = set()
         hidden: set[Cell] = set()
-        log_sure = 0.0
+        chances: list[float] = []  # that a cell is right, of those that are told as certain
         for column, doubt in enumerate(cells):
             cell = Cell(column % columns, column // columns)
             texts = [
@@ -47,13 +47,14 @@ class Telling:
             elif doubt.chances[0] < SURE:
                 unsure[cell] = _shares(texts, doubt.chances)
             else:
-                log_sure += math.log(doubt.chances[0])
+                chances.append(doubt.chances[0])
         return Reading(
             stacks=Stacks(stacks),
             unsure=unsure,
             inferred=frozenset(inferred),
             hidden=frozenset(hidden),
-            certainty=math.exp(log_sure),
+            # Where nothing is certain nothing is certainly right.
+            certainty=math.prod(chances) if chances else 0.0,
         )
 
     def _text(

@@ -207,6 +207,7 @@ class TestPictures:
         reading = reader.read(table.pictures)
 
         assert all(r.hidden == set(reader.lattice.cells()) for r in nothing)
+        assert [r.certainty for r in nothing] == [0.0, 0.0]
         assert set(reading.stacks) >= {Cell.parse("g2")}
 
     def test_drawing_leaves_the_picture_alone(self, table: Table) -> None:
