@@ -43,6 +43,7 @@ class PlayState:
     def _phase(self, event: Mapping[str, Any]) -> None:
         if event["phase"] == "play" and self.phase in ("setup", "over"):
             self.turns, self.owed, self.asks, self.over = [], [], [], None
+            self.score = {}  # the game before may have ended on this very table
             self.start = self.confirmed = dict(self.stacks)
         self.phase = event["phase"]
 

@@ -170,6 +170,19 @@ class TestPlaying:
         assert session.state.phase == "play"
         assert len(session.state.turns) == 3
 
+    def test_a_new_game_begins_without_points(self, store: Store) -> None:
+        """Once the table is cleared after the end, nobody sees the last game's points."""
+        session = GameSession("s", game_of({**SETUP, "rules": {"supply": 1}}), store, Clock())
+        see(session)
+        see(session, d4="B")
+        assert session.state.phase == "over"
+        assert session.state.score != {}
+
+        see(session)
+
+        assert session.state.phase == "play"
+        assert session.state.score == {}
+
     @pytest.mark.parametrize("action", ["undo", "keep", "resume"])
     def test_what_is_not_possible_now_is_refused(
         self, session: GameSession, store: Store, action: str

@@ -13,7 +13,8 @@ export function take(state: PlayState, event: GameEvent): PlayState {
   switch (event.event) {
     case "phase":
       if (event.phase === "play" && (state.phase === "setup" || state.phase === "over")) {
-        Object.assign(next, { turns: [], owed: [], asks: [], over: null });
+        // The game before may have ended on this very table: nothing of it stays.
+        Object.assign(next, { turns: [], owed: [], asks: [], over: null, score: {} });
         next.start = next.confirmed = { ...state.stacks };
       }
       next.phase = event.phase;

@@ -300,6 +300,20 @@ def test_the_end_is_told(visit: Opener, site: Site) -> None:
     expect(page.locator(".ending")).to_be_visible()
 
 
+def test_a_new_game_begins_without_points(visit: Opener, site: Site) -> None:
+    """A page that saw the last game end shows none of its points over the cleared board."""
+    session = site.session(rules={"supply": 1})
+    see(session)
+    see(session, d4="B")
+    page = visit("/")
+    expect(page.locator(".points").last).not_to_have_text("0")
+
+    see(session)
+
+    expect(page.locator(".turns")).to_contain_text("No turn yet")
+    expect(page.locator(".points").last).to_have_text("0")
+
+
 def test_the_scoreboard_for_streams_is_transparent(visit: Opener, session: GameSession) -> None:
     """Streaming software gets score and last turn on nothing."""
     page = visit("/overlay")
