@@ -28,7 +28,7 @@ class Pipeline:
         self, reader: Reader, game: Game[Any], language: str = "en", *, names: Names = NOBODY
     ) -> None:
         """`names` tell what to call the players in sentences."""
-        self._names = names
+        self.names = names
         self.game = game
         self.language = language
         self.referee = Referee(game, language)
@@ -52,7 +52,7 @@ class Pipeline:
 
     def _named(self, events: Iterable[Event]) -> list[Event]:
         """The events with sentences that call the players by their names."""
-        return [named(event, self._names, self.language) for event in events]
+        return [named(event, self.names, self.language) for event in events]
 
     def _told(self, seen: Seen) -> list[Event]:
         if isinstance(seen, CameraNote):

@@ -7,7 +7,9 @@ from typing import Any
 from rules.cells import Cell
 from rules.events import Event
 from rules.game import Game
+from rules.sentences import sentence
 from rules.stacks import Stacks
+from service.colour_words import Names, names_of
 
 _COLOURS = {  # of the terminal, by the word that a table uses for its colour
     "blue": "94",
@@ -20,11 +22,11 @@ _COLOURS = {  # of the terminal, by the word that a table uses for its colour
     "neutral": "37",
 }
 _WORDS = {
-    "en": ("illegal", "owed", "score", "legal"),
-    "de": ("regelwidrig", "offen", "Stand", "gültig"),
-    "fr": ("illégal", "dû", "score", "valable"),
-    "es": ("ilegal", "pendiente", "puntos", "válida"),
-    "nl": ("ongeldig", "open", "stand", "geldig"),
+    "en": ("illegal", "still to do", "score", "legal"),
+    "de": ("regelwidrig", "noch zu tun", "Stand", "gültig"),
+    "fr": ("illégal", "reste à faire", "score", "valable"),
+    "es": ("ilegal", "falta por hacer", "puntos", "válida"),
+    "nl": ("ongeldig", "nog te doen", "stand", "geldig"),
 }
 
 _SAID = {  # events that bring no sentence along
@@ -90,8 +92,19 @@ class Pretty:
     """Prints what a player at the terminal wants to know."""
 
     def __init__(
-        self, game: Game[Any], language: str = "en", *, coloured: bool | None = None
+        self,
+        game: Game[Any],
+        language: str = "en",
+        *,
+        names: Names | None = None,
+        coloured: bool | None = None,
     ) -> None:
+        """`names` tell what to call the players; without any they are called by their colours."""
+        unnamed = dict.fromkeys(game.players, "")
+        self._names = (names or names_of(unnamed, game.spec.colours))[language]
+        self._language = language
+        self._shown: tuple[int, str] | None = None  # the turn printed last
+        self._at_end: dict[int, Mapping[str, int]] = {}  # the score behind each finished turn
         self._game = game
         self._illegal, self._owed, self._score, self._legal = _WORDS[language]
         self._said = _SAID[language]
@@ -112,21 +125,25 @@ class Pretty:
             case "turn":
                 return self._turn(clock, data)
             case "owed":
-                cells = ", ".join(f"{n} x {cell}" for cell, n in data["cells"].items())
-                return f"{clock}  {self._owed}: {data['player']} {data['what']} {cells}"
-            case "over":
-                return f"{clock}  {data['say']}\n        {self._points(data['score'])}"
-            case "camera" | "ask":
-                return f"{clock}  {data['say']}"
+                return f"{clock}  {self._owed} – {'; '.join(self._debts(data))}"
+            case "kept":
+                said = f"{clock}  {self._said['kept'].format(**data)}"
+                return said + self._below(self._at_end.get(data["n"]))
+            case "over" | "camera" | "ask":
+                return f"{clock}  {data['say']}{self._below(data.get('score'))}"
             case _:
                 said = self._said[data.get("phase", event.event)]
                 cells = ", ".join(data.get("cells", ()))
                 return f"{clock}  {said.format(**{**data, 'cells': cells})}"
 
     def _turn(self, clock: str, data: Mapping[str, Any]) -> str:
-        head = f"{clock}  {data['n']}. {data['player']} {data['move']}"
-        if data["final"] and data["legal"]:
-            return ""
+        if data["final"]:
+            self._at_end[data["n"]] = data["score"]
+            # Everybody has read it when it was made; that it may stand is told by what follows.
+            if data["legal"] or self._shown == (data["n"], data["move"]):
+                return ""
+        self._shown = data["n"], data["move"]
+        head = f"{clock}  {data['n']}. {self._name(data['player'])} {data['move']}"
         if data["legal"]:
             verdict = self._paint(self._legal, "92")
         else:
@@ -136,8 +153,32 @@ class Pretty:
         lines += [*self._board(Stacks.of(data["stacks"])), f"        {self._points(data['score'])}"]
         return "\n".join(lines)
 
+    def _debts(self, data: Mapping[str, Any]) -> list[str]:
+        """What is owed, in the page's words: a sentence a stack, else one for all cells."""
+        cells, what = data["cells"], data["what"]
+        facts = {"name": self._name(data["player"])}
+        if what != "stack":
+            code = f"owed.{what}-cells" if cells else f"owed.{what}"
+            return [sentence(code, self._language, [Cell.parse(cell) for cell in cells], facts)]
+        return [
+            sentence(
+                "owed.stack-one" if n == 1 else "owed.stack-many",
+                self._language,
+                facts={**facts, "cell": cell, "n": n},
+            )
+            for cell, n in cells.items()
+        ]
+
+    def _below(self, score: Mapping[str, int] | None) -> str:
+        """The score on a line of its own, where there is one to tell."""
+        return "" if score is None else f"\n        {self._points(score)}"
+
+    def _name(self, player: str) -> str:
+        return self._names.get(player, player)
+
     def _points(self, score: Mapping[str, int]) -> str:
-        return f"{self._score}: " + "  ".join(f"{who} {points}" for who, points in score.items())
+        counted = (f"{self._name(who)} {points}" for who, points in score.items())
+        return f"{self._score}: " + "  ".join(counted)
 
     def _board(self, stacks: Stacks) -> list[str]:
         """The board from above: each stack by its letters, bottom to top."""

@@ -63,7 +63,7 @@ def run(
     pipeline = table_pipeline(folder, wanted, language)
     sources = open_cameras(wanted, places, folder)
     rotate = {name: places[name].rotate for name in wanted}
-    show = Pretty(pipeline.game, language).show if pretty else write_event
+    show = Pretty(pipeline.game, language, names=pipeline.names).show if pretty else write_event
     with contextlib.ExitStack() as stack:
         for source in sources.values():
             stack.callback(source.close)

@@ -145,7 +145,7 @@ def test_people_can_read_it(
     folder, _ = played
     text = watched(folder, capfd, "--pretty", "--language", "de")
 
-    assert "1. B +d4B  gültig" in text
+    assert "1. Blue +d4B  gültig" in text
     assert "regelwidrig" in text
     assert "a  b  c" in text
 

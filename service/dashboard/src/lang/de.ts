@@ -60,7 +60,7 @@ const words: Words = {
   "needs.colours": "Kiebitz kennt die Farben noch nicht. Sie zu zeigen dauert eine Minute.",
   "needs.go": "Kameras einrichten",
   "needs.host": "Der Gastgeber richtet die Kameras ein. Gleich danach geht es los.",
-  "needs.some": "Die Kamera {camera} ist noch nicht eingerichtet; die anderen sehen zu.",
+  "needs.some": "Die Kamera „{camera}“ ist noch nicht eingerichtet; die anderen sehen zu.",
   "over.won": "{name} gewinnt",
   "over.wonMany": "{names} gewinnen",
   "over.draw": "Unentschieden",

@@ -58,7 +58,7 @@ const en = {
   "needs.colours": "Kiebitz does not know the colours yet. Showing them takes a minute.",
   "needs.go": "Set up the cameras",
   "needs.host": "The host is setting up the cameras. The game begins right after that.",
-  "needs.some": "The camera {camera} is not set up yet; the others watch.",
+  "needs.some": "The camera “{camera}” is not set up yet; the others watch.",
   "over.won": "{name} wins",
   "over.wonMany": "{names} win",
   "over.draw": "A draw",

@@ -60,7 +60,7 @@ const words: Words = {
   "needs.colours": "Kiebitz aún no conoce los colores. Mostrárselos lleva un minuto.",
   "needs.go": "Preparar las cámaras",
   "needs.host": "El anfitrión está preparando las cámaras. La partida empieza enseguida.",
-  "needs.some": "La cámara {camera} aún no está preparada; las demás miran.",
+  "needs.some": "La cámara «{camera}» aún no está preparada; las demás miran.",
   "over.won": "Gana {name}",
   "over.wonMany": "Ganan {names}",
   "over.draw": "Empate",

@@ -60,7 +60,7 @@ const words: Words = {
   "needs.colours": "Kiebitz ne connaît pas encore les couleurs. Les montrer prend une minute.",
   "needs.go": "Installer les caméras",
   "needs.host": "L'hôte installe les caméras. La partie commence juste après.",
-  "needs.some": "La caméra {camera} n'est pas encore installée ; les autres regardent.",
+  "needs.some": "La caméra « {camera} » n'est pas encore installée ; les autres regardent.",
   "over.won": "{name} gagne",
   "over.wonMany": "{names} gagnent",
   "over.draw": "Match nul",

@@ -60,7 +60,7 @@ const words: Words = {
   "needs.colours": "Kiebitz kent de kleuren nog niet. Ze tonen duurt een minuut.",
   "needs.go": "Camera's instellen",
   "needs.host": "De gastheer stelt de camera's in. Daarna begint het spel.",
-  "needs.some": "De camera {camera} is nog niet ingesteld; de andere kijken.",
+  "needs.some": "De camera “{camera}” is nog niet ingesteld; de andere kijken.",
   "over.won": "{name} wint",
   "over.wonMany": "{names} winnen",
   "over.draw": "Gelijkspel",
