@@ -2,6 +2,8 @@
 
 import re
 
+import cv2
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -9,6 +11,7 @@ from rules.stacks import Stacks
 from service.follower import Seen
 from service.session import GameSession
 from tests.service.page.conftest import DESKTOP, PHONE, Opener, Site, play, see
+from vision.frame import ImageBGR
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
@@ -83,6 +86,30 @@ def test_a_broken_rule_is_told_in_words(
 
     expect(alert).to_have_count(0)
     expect(page.locator(".turns li").first).to_contain_text("let stand")
+
+
+def test_the_board_is_whole_above_the_bar(visit: Opener, session: GameSession) -> None:
+    """An alert pushes the board down behind the bar of a phone; what is above the bar is drawn."""
+    page = visit("/", {**PHONE, "height": 740})
+    see(session, d4="B", d5="YB", c5="B", h1="Y")
+    expect(page.locator(".breach")).to_be_visible()
+    page.wait_for_timeout(800)
+    stage, bar = page.locator(".stage").bounding_box(), page.locator(".top nav").bounding_box()
+    assert stage is not None
+    assert bar is not None
+    assert stage["y"] < bar["y"] < stage["y"] + stage["height"]
+    above = slice(round(stage["y"]), round(bar["y"]))
+
+    shown = picture(page)[above]
+    page.add_style_tag(content=".top nav { visibility: hidden }")
+
+    assert (picture(page)[above] == shown).all()
+
+
+def picture(page: Page) -> ImageBGR:
+    """The window as one sees it; a part of it would be drawn in another way."""
+    png = np.frombuffer(page.screenshot(), np.uint8)
+    return np.asarray(cv2.imdecode(png, cv2.IMREAD_COLOR), np.uint8)
 
 
 def test_what_is_owed_is_told(visit: Opener, session: GameSession) -> None:
