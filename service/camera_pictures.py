@@ -11,9 +11,8 @@ import numpy as np
 from calibration.cv import Image, read_image, upright
 from calibration.errors import CalibrationError
 from calibration.scene import CameraPlace
-from rules.errors import UnknownName
 from service.table_folder import read_table
-from service.table_reader import TableError
+from service.table_reader import TableError, UnknownCamera
 from service.virtual_plays import virtual_cameras
 from vision.errors import NoPicture, SourceError
 from vision.frame import Frame, Source
@@ -43,7 +42,7 @@ def camera_pictures(
         if name not in cameras:
             if not equals and Path(name).is_file() and cameras:
                 raise TableError(f"{name!r} is a picture; say whose: {next(iter(cameras))}={name}")
-            raise UnknownName("camera", name, cameras)
+            raise UnknownCamera(name, cameras)
         if name in pictures:
             raise TableError(f"camera {name!r} is named twice; give one picture a camera")
         if equals and not file:

@@ -24,10 +24,13 @@ class ServiceError(KiebitzError):
 
 
 class PortInUse(ServiceError):
-    """Another program listens on this port already."""
+    """Another program listens on this port already; with its address if it is Kiebitz."""
 
-    def __init__(self, port: int) -> None:
-        super().__init__(f"port {port} is in use; stop the other program, or give another --port")
+    def __init__(self, port: int, kiebitz: str = "") -> None:
+        what = "stop the other program"
+        if kiebitz:
+            what = f"Kiebitz is running already, at {kiebitz}: open that page, stop it"
+        super().__init__(f"port {port} is in use; {what}, or give another --port")
 
 
 class NotFound(ServiceError):

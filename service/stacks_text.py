@@ -9,6 +9,8 @@ from rules.errors import NotationError, SetupError
 from rules.lattice import Lattice
 from rules.stacks import Stacks
 
+_EXAMPLE = """'{"a1": "B", "d4": "BYB"}'"""
+
 
 def stacks_from(text: str, lattice: Lattice) -> Stacks:
     """The stacks of a text or of the file it names; raises NotationError."""
@@ -54,8 +56,7 @@ def _content(name: str) -> str:
         return Path(name).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError):
         raise NotationError(
-            f"{name[:60]!r} is neither a file nor stacks; stacks look like "
-            """'{"a1": "B", "d4": "BYB"}'"""
+            f"{name[:60]!r} is neither a file nor stacks; stacks look like {_EXAMPLE}"
         ) from None
 
 
@@ -64,10 +65,10 @@ def _parsed(text: str) -> Stacks:
         return Stacks.parse(text)
     try:
         data = json.loads(text, object_pairs_hook=_each_once)
-    except json.JSONDecodeError as error:
-        raise NotationError(f"the stacks are no JSON: {error}") from None
-    except RecursionError:
-        raise NotationError("the stacks are no JSON that maps cells to letters") from None
+    except (json.JSONDecodeError, RecursionError):
+        raise NotationError(
+            f"{text[:60]!r} cannot be read as stacks; they look like {_EXAMPLE}, in single quotes"
+        ) from None
     if isinstance(data, dict) and isinstance(data.get("stacks"), dict):
         data = data["stacks"]  # what `kiebitz read` printed
     wrong = [k for k, v in data.items() if not isinstance(v, str)]

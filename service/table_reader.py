@@ -3,7 +3,7 @@
 import difflib
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 from calibration.scene import CameraPlace, Marker, Quarter, Scene
@@ -20,12 +20,25 @@ BOARD_KEYS = (
     "columns", "ranks", "levels", "pitch_mm", "unit_mm", "margin_mm",
     "frame_height_mm", "frame_width_mm", "recess_mm",
 )  # fmt: skip
+CAMERA_NAME = re.compile("[A-Za-z0-9_-]+")
 CAMERA_KEYS = ("source", "clock", "rotate", "offset_s")
 MARKERS = 50  # in the dictionary DICT_4X4_50
 
 
 class TableError(ServiceError):
     """A table folder that cannot be used; names file, line and key, and what was expected."""
+
+
+class UnknownCamera(TableError):
+    """A camera that the table does not have; says how it gets one."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        near = nearest(name, known)
+        message = f"unknown camera {name!r}{near}"
+        if not near.endswith("?"):
+            heading = f"[cameras.{name if CAMERA_NAME.fullmatch(name) else 'NAME'}]"
+            message += f"; another camera gets a block {heading} in table.toml"
+        super().__init__(message)
 
 
 def read_table_text(text: str, name: str = "table.toml") -> Table:
@@ -291,7 +304,7 @@ def _markers(each: list[Entries]) -> tuple[Marker, ...]:
 def _cameras(entries: Entries) -> dict[str, CameraPlace]:
     cameras = {}
     for name in entries.values:
-        if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or name.isdigit():
+        if not CAMERA_NAME.fullmatch(name) or name.isdigit():
             entries.wrong(name, "a camera's name of letters, digits, - and _, such as overhead")
             continue
         if not isinstance(entries.values[name], dict):

@@ -33,6 +33,8 @@ def _lines(table: Table) -> Iterator[str]:
         yield from ("", "[[markers]]", *_marker_lines(marker))
     for camera in scene.cameras.values():
         yield from ("", f"[cameras.{camera.name}]", *_camera_lines(camera))
+    if len(scene.cameras) == 1:
+        yield from ("", *_second_camera(*scene.cameras))
     if spec.options:
         yield from ("", "[rules]", *_rule_lines(table.rules, spec.options))
     if table.details:
@@ -87,6 +89,14 @@ def _camera_lines(camera: CameraPlace) -> Iterator[str]:
     if camera.offset_s:
         yield f"offset_s = {_value(camera.offset_s)}"
     yield from _plain_lines(camera.settings)
+
+
+def _second_camera(first: str) -> Iterator[str]:
+    """How a second camera would be told, for whoever has one."""
+    name = "overhead" if first == "side" else "side"
+    yield "# Each camera has a block of its own. For a second one, take away the # of these lines:"
+    for line in (f"[cameras.{name}]", *_camera_lines(CameraPlace(name, source=1))):
+        yield f"# {line}"
 
 
 def _rule_lines(rules: Mapping[str, Value], options: Iterable[Option]) -> Iterator[str]:

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from calibration.cv import upright
 from calibration.scene import CameraPlace
-from rules.errors import UnknownName
 from rules.events import Event
 from service.camera_settings import settings_of
 from service.pipeline import Pipeline, camera_event
-from service.table_reader import TableError
+from service.table_reader import TableError, UnknownCamera
 from service.virtual_plays import is_game, virtual_cameras
 from vision.ahead import ahead
 from vision.errors import SourceError
@@ -55,7 +54,7 @@ def wanted_sources(
                 f"there is no file {word!r}; a video is given as {next(iter(cameras))}={word}"
             )
         if name not in cameras:
-            raise UnknownName("camera", name, cameras)
+            raise UnknownCamera(name, cameras)
         if name in found:
             raise TableError(f"camera {name!r} is named twice; give one source a camera")
         found[name] = _absolute(source) if equals else cameras[name].source

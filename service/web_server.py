@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import errno
+import http.client
+import json
 import signal
 import socket
 import sys
@@ -19,6 +21,7 @@ from service.errors import PortInUse, ServiceError
 from service.tls import Certificates
 
 _GRACE_S = 3
+_ANSWER_S = 1.0  # for whoever has the port that we wanted to say who it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,7 @@ def listen(host: str, port: int) -> socket.socket:
             listener.listen(128)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise PortInUse(port) from error
+                raise PortInUse(port, _kiebitz_at(host, port)) from error
             raise ServiceError(
                 f"cannot listen on {host!r}, port {port}: {error.strerror}"
             ) from error
@@ -143,11 +146,30 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
+def _kiebitz_at(host: str, port: int) -> str:
+    """The address of the Kiebitz that answers there; empty where it is some other program."""
+    own = "localhost" if host in ("0.0.0.0", "::", "127.0.0.1") else host  # noqa: S104
+    asked = http.client.HTTPConnection(own, port, timeout=_ANSWER_S)
+    try:
+        asked.request("GET", "/api/v1/health")
+        told = json.loads(asked.getresponse().read(1000))
+    except (OSError, http.client.HTTPException, ValueError):
+        return ""
+    finally:
+        asked.close()
+    ours = isinstance(told, dict) and {"version", "table"} <= told.keys()
+    return _url("http", own, port) if ours else ""
+
+
+def _url(scheme: str, host: str, port: int) -> str:
+    return f"{scheme}://[{host}]:{port}/" if ":" in host else f"{scheme}://{host}:{port}/"
+
+
 def address(listener: socket.socket, scheme: str = "http", host: str = "") -> str:
     """What to type into a browser, on this machine unless another host is given."""
     own, port = listener.getsockname()[:2]
     host = host or ("localhost" if own in ("0.0.0.0", "::", "127.0.0.1") else own)  # noqa: S104
-    return f"{scheme}://[{host}]:{port}/" if ":" in host else f"{scheme}://{host}:{port}/"
+    return _url(scheme, host, port)
 
 
 def open_browser(url: str) -> None:

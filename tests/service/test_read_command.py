@@ -240,6 +240,8 @@ def test_what_was_read_is_drawn(folder: Path, tmp_path: Path, capsys: Said) -> N
     ("words", "said"),
     [
         pytest.param(["attic=a.png"], "unknown camera 'attic'", id="unknown camera"),
+        pytest.param(["attic=a.png"], "a block [cameras.attic] in table.toml", id="how it is told"),
+        pytest.param(["sid=a.png"], "did you mean 'side'?", id="misspelt camera"),
         pytest.param([], "Missing argument", id="no picture"),
         pytest.param(["overhead=nowhere.png"], "nowhere.png", id="no such file"),
         pytest.param(["overhead=table.toml"], "table.toml", id="no picture file"),

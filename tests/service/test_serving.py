@@ -121,6 +121,26 @@ class TestHttps:
             urllib.request.urlopen(f"{both[1]}api/v1/health", context=ssl.create_default_context())
 
 
+class TestPortInUse:
+    """What is told when something listens already where the page should be."""
+
+    def test_kiebitz_itself_is_recognised(self, both: tuple[str, str, ssl.SSLContext]) -> None:
+        """Who starts Kiebitz twice is told where it runs, and does not look for another program."""
+        port = int(both[0].rstrip("/").rpartition(":")[2])
+
+        with pytest.raises(PortInUse, match=f"running already, at http://localhost:{port}/"):
+            listen("127.0.0.1", port)
+
+    def test_another_program_is_not_taken_for_it(
+        self, both: tuple[str, str, ssl.SSLContext]
+    ) -> None:
+        """What answers something else, or nothing that is HTTP, is another program."""
+        port = int(both[1].rstrip("/").rpartition(":")[2])
+
+        with pytest.raises(PortInUse, match="stop the other program"):
+            listen("127.0.0.1", port)
+
+
 class TestPrograms:
     """The command in a process of its own."""
 

@@ -508,6 +508,22 @@ class TestNewTable:
         assert (tmp_path / "table.toml").read_text("utf-8") == "mine"
         assert "is a table already" in capsys.readouterr().err
 
+    def test_a_second_camera_is_only_uncommented(self, tmp_path: Path) -> None:
+        """Who follows the guide for two cameras finds the second one's block in the new table."""
+        assert main(["table", "new", str(tmp_path), "--game", "kewbz"]) == 0
+        file = tmp_path / "table.toml"
+        before, heading, after = file.read_text("utf-8").partition("# [cameras.side]")
+        assert heading
+
+        block, blank, rest = f"{heading}{after}".partition("\n\n")
+        file.write_text(before + block.replace("# ", "", 1).replace("\n# ", "\n") + blank + rest)
+
+        cameras = read_table(tmp_path).scene.cameras
+        assert [(place.name, place.source) for place in cameras.values()] == [
+            ("overhead", 0),
+            ("side", 1),
+        ]
+
     def test_cameras_come_from_another_table(self, tmp_path: Path) -> None:
         """`--like` takes cameras with their settings, and what is known of their lenses."""
         old, new = tmp_path / "old", tmp_path / "new"

@@ -111,7 +111,8 @@ def test_a_picture_that_shows_nothing_is_no_empty_board(
     ("before", "said"),
     [
         pytest.param("x" * 5000, "no run of empty cells", id="longer than a file name"),
-        pytest.param('{"a":' * 20000, "no JSON", id="deeply nested"),
+        pytest.param('{"a":' * 20000, "cannot be read as stacks", id="deeply nested"),
+        pytest.param("{b3:BB}", """they look like '{"a1": "B", "d4""", id="quotes lost"),
         pytest.param('{"a1": "Q"}', "the table's colours are B Y", id="unknown letter"),
     ],
 )
