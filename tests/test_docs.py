@@ -1,7 +1,9 @@
 """What the documentation says must be true: commands exist, links lead somewhere."""
 
+import json
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +21,7 @@ PAGES = sorted(
 def commands(page: Path) -> Iterator[list[str]]:
     """The words after `kiebitz` or `run.py` of every such line in a page's blocks of commands."""
     for block in re.findall(r"(?ms)^ *```sh\n(.*?)^ *```", page.read_text("utf-8")):
-        for line in block.splitlines():
+        for line in block.replace("\\\n", "").splitlines():
             words = shlex.split(line, comments=True)
             if words[:2] == ["python3", "run.py"]:
                 yield words[2:]
@@ -67,6 +69,28 @@ def test_the_first_game_of_the_readme_works(
     assert made
     for words in made:
         assert read_table(tmp_path / words[2]).game == "kewbz"
+
+
+@pytest.mark.slow
+def test_our_pictures_are_read_as_the_readme_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who copies a table of ours and types what is written there reads the position."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    copied = re.search(r"(?m)^cp -r (\S+) try$", readme)
+    assert copied
+    shutil.copytree(ROOT / copied[1], tmp_path / "try")
+    monkeypatch.chdir(tmp_path)
+
+    for words in commands(ROOT / "README.md"):
+        if "try" in words:
+            capsys.readouterr()
+            assert cli.main(words) == 0
+
+    read = json.loads(capsys.readouterr().out)
+    truth = json.loads((tmp_path / "try" / "truth.json").read_text("utf-8"))
+    assert read["stacks"] == truth["stills"]["still06"]["stacks"]
+    assert (tmp_path / "try" / "read.png").exists()
 
 
 def test_the_readme_lists_every_command() -> None:
