@@ -112,6 +112,18 @@ def calibrated_eyes(
     return table_eyes(folder, table, calibration, board, only), board, table
 
 
+def tell_unlearned(folder: Path, names: Iterable[str]) -> None:
+    """Says which of these cameras were calibrated, but have learned no colours."""
+    calibration = store.read(folder)
+    for name in names:
+        known = name in calibration.cameras
+        if known and colour_store.colours_of(calibration, name) is None:
+            sys.stderr.write(
+                f"{name}: no colours were learned, so they are guessed from their names; "
+                f"run `kiebitz calibrate colours {folder} {name}=IMAGE --stacks JSON`\n"
+            )
+
+
 def reader_of(table: Table, board: Board, eyes: Mapping[str, CameraEye]) -> Reader:
     """The reader of a table for these cameras."""
     return Reader(

@@ -43,10 +43,15 @@ def wanted_sources(
         if alone and (Path(word).suffix.lower() == RECORDING or Path(word).is_file()):
             if not Path(word).is_file():
                 raise SourceError(f"there is no recording {word!r}")
-            inside = [camera for camera in _inside(word, cameras) if camera in cameras]
+            shown = _inside(word, cameras)
+            inside = [camera for camera in shown if camera in cameras]
+            if not shown:
+                raise SourceError(f"the recording {word!r} ends before its first whole picture")
             if not inside:
-                known = ", ".join(cameras)
-                raise SourceError(f"the recording {word!r} shows none of the cameras {known}")
+                raise SourceError(
+                    f"the recording {word!r} shows none of the cameras {', '.join(cameras)}; "
+                    f"it shows {', '.join(shown)}"
+                )
             found.update({camera: str(Path(word).resolve()) for camera in inside})
             continue
         if alone and Path(word).suffix:

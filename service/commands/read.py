@@ -15,7 +15,7 @@ from calibration.cv import Image, check_place, write_image
 from rules.stacks import Stacks
 from service.camera_pictures import camera_pictures, showing
 from service.stacks_text import check_letters, stacks_from
-from service.table_eyes import calibrated_eyes, reader_of, with_pose
+from service.table_eyes import calibrated_eyes, reader_of, tell_unlearned, with_pose
 from service.table_folder import read_table
 from vision.errors import NoPicture
 from vision.familiar import familiar
@@ -55,6 +55,7 @@ def run(
             f"{name}: its place is doubtful, and no colours were learned that would confirm it; "
             f"run `kiebitz calibrate pose {folder} {name}=IMAGE` again, then `calibrate colours`\n"
         )
+    tell_unlearned(folder, sorted(n for n, eye in reader.cameras.items() if not eye.guessed))
     for name in sorted(reading.strange):
         sys.stderr.write(
             f"{name}: no position explains what it shows; has it moved, or is something in the "

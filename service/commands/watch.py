@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -15,11 +15,12 @@ from service.clips import Clips
 from service.output import write_event
 from service.pipeline import table_pipeline
 from service.pretty import Pretty
+from service.table_eyes import tell_unlearned
 from service.table_folder import read_table
 from service.watching import Progress, open_cameras, wanted_sources, watch
 from vision.frame import Frame, Recorded, Source
-from vision.sources.files import FileSource
-from vision.sources.recording import Recorder
+from vision.sources.files import RECORDING, FileSource
+from vision.sources.recording import Recorder, is_cut_off
 
 WORTH_TELLING_S = 0.05
 
@@ -61,6 +62,7 @@ def run(
     places = table.scene.cameras
     wanted = wanted_sources(cameras or [], places)
     pipeline = table_pipeline(folder, wanted, language)
+    tell_unlearned(folder, wanted)
     sources = open_cameras(wanted, places, folder)
     rotate = {name: places[name].rotate for name in wanted}
     show = Pretty(pipeline.game, language, names=pipeline.names).show if pretty else write_event
@@ -74,23 +76,43 @@ def run(
         if kept is not None:
             stack.callback(kept.close)
         progress = stack.enter_context(_progress(sources))
-        if not any(isinstance(source, Recorded) for source in sources.values()):
+        live = not any(isinstance(source, Recorded) for source in sources.values())
+        if live:
             sys.stderr.write(f"watching {', '.join(sources)}; stop with Ctrl-C\n")
         nothing = True
         keep = kept.keep if kept is not None else _keep_nothing
         events = watch(pipeline, sources, rotate, recorder=recorder, progress=progress, keep=keep)
-        for event in stack.enter_context(contextlib.closing(events)):
-            show(event)
-            sys.stdout.flush()
-            nothing = nothing and event.event != "settled"
-            if kept is not None:
-                kept.told(event)
+        # To stop is how live cameras are left.
+        ends = contextlib.suppress(KeyboardInterrupt) if live else contextlib.nullcontext()
+        with ends:
+            for event in stack.enter_context(contextlib.closing(events)):
+                show(event)
+                sys.stdout.flush()
+                nothing = nothing and event.event != "settled"
+                if kept is not None:
+                    kept.told(event)
+        if record is not None:
+            sys.stderr.write(f"recorded in {record}\n")
+        _tell_cut_off(wanted.values())
         if nothing:
             sys.stderr.write(
                 "nothing stood still for long enough to be read; "
                 f"single pictures are read by `kiebitz read {folder} CAM=IMAGE`\n"
             )
         _tell_lags(pipeline.follower.lags())
+
+
+def _tell_cut_off(sources: Iterable[int | str | None]) -> None:
+    """Says which recordings end in the middle of a picture."""
+    for name in sorted({str(source) for source in sources}):
+        if (
+            Path(name).suffix.lower() == RECORDING
+            and Path(name).is_file()
+            and is_cut_off(Path(name))
+        ):
+            sys.stderr.write(
+                f"the recording {name!r} was cut off; that is its last whole picture\n"
+            )
 
 
 def _tell_lags(lags: Mapping[str, float]) -> None:

@@ -1,6 +1,7 @@
 """`kiebitz watch`: a recording in, the contract's events out."""
 
 import json
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,9 @@ from service.table_folder import read_table
 from service.tables import setup_of
 from service.watching import open_cameras, wanted_sources
 from tests.service.virtual_tables import calibrated_folder, virtual_table
-from vision.frame import Recorded
+from vision.frame import Frame, Recorded
 from vision.pairing import moments
+from vision.sources.recording import Recorder
 
 SCRIPT = """game = kewbz
 size = 8
@@ -191,6 +193,46 @@ def test_a_video_that_shows_nothing_still_is_told(
     told = capfd.readouterr()
     assert told.out == ""
     assert "single pictures are read by `kiebitz read" in told.err
+
+
+@pytest.mark.slow
+def test_a_recording_that_was_cut_off_is_told(
+    played: tuple[Path, tuple[Event, ...]], capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Its events end early; who looks for a dispute must know why."""
+    folder, _ = played
+    cut = tmp_path / "cut.kiebitz"
+    recorder = Recorder(cut)
+    for name in ("overhead", "side"):
+        recorder.keep(Frame(np.full((360, 640, 3), 90, dtype=np.uint8), 0.0, name))
+    recorder.close()
+    cut.write_bytes(cut.read_bytes()[:-10])
+
+    assert cli.main(["watch", str(folder), f"overhead={cut}"]) == 0
+
+    assert "was cut off" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_live_cameras_are_left_by_ctrl_c(
+    played: tuple[Path, tuple[Event, ...]],
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """That is how it ends, and nothing went wrong; what was recorded is told."""
+
+    def pressed(*_: object, **__: object) -> Iterator[Event]:
+        yield from ()
+        raise KeyboardInterrupt
+
+    folder, _ = played
+    kept = tmp_path / "evening.kiebitz"
+    monkeypatch.setattr("service.commands.watch.open_cameras", lambda *_: {})
+    monkeypatch.setattr("service.commands.watch.watch", pressed)
+
+    assert cli.main(["watch", str(folder), "--record", str(kept)]) == 0
+    assert str(kept) in capfd.readouterr().err
 
 
 def test_a_folder_without_a_table_is_told(

@@ -18,7 +18,7 @@ from vision.sources.device import device_number
 from vision.sources.jpeg import decode, encode
 from vision.sources.live import Shot, Watch
 from vision.sources.pushed import PushedGrabber
-from vision.sources.recording import Recorder, recorded_cameras, recorded_shots
+from vision.sources.recording import Recorder, is_cut_off, recorded_cameras, recorded_shots
 from vision.sources.stream import HttpGrabber, RtspGrabber, masked
 
 COUNT = 6
@@ -143,12 +143,14 @@ def test_a_recording_that_was_cut_off_plays_to_its_last_whole_picture(tmp_path: 
     """A power failure costs at most one picture."""
     file = as_recording(tmp_path)
     data = file.read_bytes()
+    assert not is_cut_off(file)
     for cut in (1, 300, 700):
         file.write_bytes(data[:-cut])
 
         shots = list(recorded_shots(file))
 
         assert 2 * COUNT - 3 <= len(shots) < 2 * COUNT
+        assert is_cut_off(file)
     assert recorded_cameras(file) == ("overhead", "side")
 
 

@@ -56,11 +56,24 @@ class Recorder:
 
 def recorded_shots(path: Path) -> Iterator[Shot]:
     """Every whole picture of a recording, in the order of arrival; raises SourceError."""
+    for shot in _shots(path):
+        if shot is not None:
+            yield shot
+
+
+def is_cut_off(path: Path) -> bool:
+    """Whether a recording ends in the middle of a picture."""
+    return any(shot is None for shot in _shots(path))
+
+
+def _shots(path: Path) -> Iterator[Shot | None]:
+    """Every whole picture; None at the end if the last one is not."""
     with path.open("rb") as file:
         if file.readline(len(FIRST_LINE)) != FIRST_LINE:
             raise SourceError(f"{str(path)!r} is no recording by Kiebitz")
         while head := file.readline(LONGEST_HEAD):
             if not head.endswith(b"\n"):
+                yield None
                 return
             try:
                 told = json.loads(head)
@@ -69,6 +82,7 @@ def recorded_shots(path: Path) -> Iterator[Shot]:
                 raise SourceError(f"the recording {str(path)!r} is damaged in the middle") from None
             jpeg = file.read(count)
             if len(jpeg) < count:
+                yield None
                 return
             yield Shot(camera, seconds, jpeg)
 
