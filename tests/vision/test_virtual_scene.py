@@ -17,6 +17,7 @@ from vision.errors import VisionError
 from vision.virtual.aiming import camera_toward, lens_of
 from vision.virtual.backdrop import BoardPose
 from vision.virtual.cards import MARKER_MM, marker_corners
+from vision.virtual.light import Block, light_atlas
 from vision.virtual.placing import (
     NEAT,
     USUAL,
@@ -28,7 +29,7 @@ from vision.virtual.placing import (
 )
 from vision.virtual.scene import Family, Kind, Rig, Scene, family_values
 from vision.virtual.studio import Studio, colour_pieces
-from vision.virtual.values import Paint
+from vision.virtual.values import Lamp, Paint, Solid
 
 SMALL = (480, 270)
 GRID = Kind(
@@ -332,3 +333,15 @@ def test_a_turned_board_carries_its_pieces() -> None:
     change = np.abs(shown.astype(int) - bare).max(axis=-1)
     assert (x, y) == pytest.approx((170.0, 8.0))
     assert change[there[1], there[0]] > 25
+
+
+@pytest.mark.parametrize("planes", [2.0, 3.75, 4.0])
+def test_towers_may_be_as_high_as_a_lamp(planes: float) -> None:
+    """A lamp beside a tower, at the height of one of the planes in which shadows are told."""
+    block = Block.over(100.0, 100.0, 80.0, 0.0, 10.0)
+    lamp = Lamp((-200.0, 30.0, planes * block.step_mm), 4.0, (1.0, 1.0, 1.0))
+    tower = Solid((50.0, 50.0, 40.0), (20.0, 20.0, 80.0), Paint((0.5, 0.5, 0.5)))
+
+    atlas = light_atlas(block, [tower], [lamp])
+
+    assert atlas[..., 0].min() < 128 < atlas[..., 0].max()

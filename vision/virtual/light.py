@@ -71,6 +71,9 @@ def occupancy(block: Block, solids: Sequence[Solid]) -> U8:
     return filled
 
 
+_NEAREST = 1.25  # planes below a lamp; at one the whole plane's light would come from one place
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """Where the light of a plane comes from in the plane above: a shrinking and a shift."""
@@ -158,8 +161,10 @@ def _seen(block: Block, filled: U8, ways: Sequence[Sequence[Move]]) -> U8:
 def _lamp_moves(block: Block, at: tuple[float, float, float]) -> list[Move]:
     u = (at[0] - block.low_mm[0]) / block.texel_mm - 0.5
     v = (at[1] - block.low_mm[1]) / block.texel_mm - 0.5
+    # What stands as high as the lamp is lit from the side, and not from a single point.
+    nearest = _NEAREST * block.step_mm
     shrink = [
-        block.step_mm / max(block.step_mm, at[2] - block.low_mm[2] - plane * block.step_mm)
+        block.step_mm / max(nearest, at[2] - block.low_mm[2] - plane * block.step_mm)
         for plane in range(block.shape[0])
     ]
     return [Move(a, a * u, a * v) for a in shrink]
