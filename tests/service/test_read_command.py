@@ -129,6 +129,15 @@ TURNED = [
 ]
 
 
+def read_changed(
+    folder: Path, place: Path, capsys: Said, change: Callable[[Image], Image]
+) -> tuple[int, Any, str]:
+    """What is read where both pictures were changed in the same way."""
+    for name in ("overhead", "side"):
+        write_image(place / f"{name}.png", change(read_image(folder / f"{name}.png")))
+    return read(folder, capsys, overhead=place / "overhead.png", side=place / "side.png")
+
+
 @pytest.mark.parametrize(("turn", "why"), TURNED)
 def test_a_picture_that_was_turned_over_is_left_out(
     turn: Callable[[Image], Image], why: str, folder: Path, tmp_path: Path, capsys: Said
@@ -148,12 +157,7 @@ def test_pictures_that_were_all_turned_over_are_no_position(
     turn: Callable[[Image], Image], why: str, folder: Path, tmp_path: Path, capsys: Said
 ) -> None:
     """A board looks alike from both sides; what lies around it tells that they were turned."""
-    for name in ("overhead", "side"):
-        write_image(tmp_path / f"{name}.png", turn(read_image(folder / f"{name}.png")))
-
-    code, told, said = read(
-        folder, capsys, overhead=tmp_path / "overhead.png", side=tmp_path / "side.png"
-    )
+    code, told, said = read_changed(folder, tmp_path, capsys, turn)
 
     assert code == 2
     assert told is None
@@ -176,12 +180,7 @@ def test_a_camera_without_a_pose_is_left_out(folder: Path, tmp_path: Path, capsy
 
 def test_strange_pictures_alone_are_no_position(folder: Path, tmp_path: Path, capsys: Said) -> None:
     """Where no camera shows the table nothing is printed, and the sentence tells what to do."""
-    for name in ("overhead", "side"):
-        write_image(tmp_path / f"{name}.png", noise(read_image(folder / f"{name}.png")))
-
-    code, told, said = read(
-        folder, capsys, overhead=tmp_path / "overhead.png", side=tmp_path / "side.png"
-    )
+    code, told, said = read_changed(folder, tmp_path, capsys, noise)
 
     assert code == 2
     assert told is None
