@@ -23,6 +23,7 @@ _FEW = 24  # scenes that are weighed as fast as their parts
 _EACH = 2  # pixel of a small picture tells whether two changes are seen in one place
 
 _Part = tuple[Cell, str]
+_Place = tuple[Cell, int, int]  # from the lowest level to the highest
 Floats = NDArray[np.float64]
 
 
@@ -58,24 +59,30 @@ class Weighing:
         if base < HOPELESS:
             return set()  # something else was read, and tells nothing about changes of this
         worth = np.log(np.maximum(odds, 1e-300) / base)
-        shared = self._shared(read, list(every))
+        # Many parts differ only in colours, and are seen in the same place.
+        place = {part: _place(read, part) for part in every}
+        places = {known: k for k, known in enumerate(dict.fromkeys(place.values()))}
+        shared = self._shared(read, list(places))
         found = set()
         for other, own in parts.items():
             numbers = [number[part] for part in own]
-            alone = 1 - np.minimum(shared[np.ix_(numbers, numbers)].sum(axis=1), 1)
+            seen = [places[place[part]] for part in own]
+            alone = 1 - np.minimum(shared[np.ix_(seen, seen)].sum(axis=1), 1)
             total = np.where(worth[numbers] < 0, alone, 1) @ worth[numbers]
             if total < len(numbers) * math.log(HOPELESS):
                 found.add(other)
         return found
 
-    def _shared(self, read: Stacks, parts: Sequence[_Part]) -> Floats:
+    def _shared(self, read: Stacks, places: Sequence[_Place]) -> Floats:
         """The part of what cameras see of a change that lies where another one is seen."""
-        both = np.zeros((len(parts), len(parts)))
-        seen = np.zeros(len(parts))
+        both = np.zeros((len(places), len(places)))
+        seen = np.zeros(len(places))
         for area in self._areas:
             view = _View(area, read)
-            whole = np.array([view.whole(part) for part in parts], dtype=np.float32)
-            free = np.array([view.free(part) for part in parts], dtype=np.float32)
+            whole = np.array([view.whole(place) for place in places])
+            free = np.array([view.free(place) for place in places])
+            some = np.flatnonzero(whole.any(axis=0))
+            whole, free = (masks[:, some].astype(np.float32) for masks in (whole, free))
             both += free @ whole.T
             seen += free.sum(axis=1)
         shared = both / np.maximum(seen, 1)[:, None]
@@ -88,33 +95,26 @@ class _View:
     """What one camera sees of changes, in few pixels."""
 
     def __init__(self, area: PlayArea, read: Stacks) -> None:
-        self._area, self._read = area, read
+        self._area = area
         units = [unit for unit, _ in read.units()]
         self._nearer = [
             (distance(area, unit), unit.cell, self._mask(unit.cell, unit.level, unit.level))
             for unit in units
         ]
 
-    def whole(self, part: _Part) -> Mask:
+    def whole(self, place: _Place) -> Mask:
         """The place of the units that a change concerns, be they hidden or not (pixels)."""
-        low, high = self._levels(part)
-        return self._mask(part[0], low, high)
+        return self._mask(*place)
 
-    def free(self, part: _Part) -> Mask:
+    def free(self, place: _Place) -> Mask:
         """The same without what stands before it on other cells."""
-        low, _ = self._levels(part)
-        far = distance(self._area, Unit(part[0], low))
-        free = self.whole(part).copy()
+        own, low, _ = place
+        far = distance(self._area, Unit(own, low))
+        free = self.whole(place).copy()
         for near, cell, mask in self._nearer:
-            if near < far and cell != part[0]:
+            if near < far and cell != own:
                 free &= ~mask
         return free
-
-    def _levels(self, part: _Part) -> tuple[int, int]:
-        cell, now = part
-        before = self._read.get(cell, "")
-        high = max(len(before), len(now))
-        return min(common(before, now) + 1, high), high
 
     def _mask(self, cell: Cell, low: int, high: int) -> Mask:
         return self._area.units(cell, low, high)[::_EACH, ::_EACH].ravel()
@@ -122,3 +122,11 @@ class _View:
 
 def _parts(read: Stacks, other: Stacks) -> list[_Part]:
     return [(cell, other.get(cell, "")) for cell in read.differing(other)]
+
+
+def _place(read: Stacks, part: _Part) -> _Place:
+    """The levels of a cell that a change concerns."""
+    cell, now = part
+    before = read.get(cell, "")
+    high = max(len(before), len(now))
+    return cell, min(common(before, now) + 1, high), high
