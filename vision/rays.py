@@ -20,6 +20,7 @@ Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
 ZONES = (0.5, 1.0, 2.0, 3.0)  # distances from an edge, in standard deviations of placement
+_STEEP = 1.702  # of the logistic curve that is nearest to the normal distribution's integral
 FACES = 5  # top, then the sides towards smaller x, larger x, smaller y, larger y
 
 
@@ -224,87 +225,112 @@ def _meet_block(
     camera: Camera, origin: Floats, direction: Floats, board: Board, settings: RaySettings
 ) -> _Table:
     low, high = unit_boxes(board.lattice)
-    level = np.arange(len(low)) % board.lattice.levels
     slow = np.where(np.abs(direction) < 1e-7, 1e-7, direction)
-    inverse = (1.0 / slow)[:, None, :]
-    a, b = (low - origin)[None] * inverse, (high - origin)[None] * inverse
-    near, far = np.minimum(a, b), np.maximum(a, b)
-    enter, leave = near.max(axis=2), far.min(axis=2)
-    at, out = near.argmax(axis=2), far.argmin(axis=2)
-
-    # How far off a unit may stand, in millimetres along each axis: placement and the pixel's size.
-    middle = (low + high) / 2
-    distance = np.linalg.norm(middle - origin, axis=1)
-    pixel_mm = settings.blur_px * distance / camera.lens.focal_px
-    sideways = np.hypot(settings.slop_mm + settings.slop_level_mm * level, pixel_mm)
-    upward = np.hypot(settings.height_mm, pixel_mm)
-    spread = np.stack([sideways, sideways, upward], axis=1)[None] * np.abs(inverse)
-
-    def along(values: Floats, axis: NDArray[np.intp]) -> Floats:
-        return np.take_along_axis(values, axis[..., None], axis=2)[..., 0]
-
-    width = along(spread, at) + along(spread, out)
+    inverse = 1.0 / slow
+    spread_mm, narrow_mm = _off_mm(camera, origin, board.lattice, settings)
+    ray, unit = _near(low - origin, high - origin, inverse, float(spread_mm.max()), settings)
+    far_off = np.abs(inverse)[ray]
+    every = np.arange(len(ray))
+    one, other_side = (low - origin)[unit] * inverse[ray], (high - origin)[unit] * inverse[ray]
+    near, far = np.minimum(one, other_side), np.maximum(one, other_side)
+    enter, leave = near.max(axis=1), far.min(axis=1)
+    at, out = near.argmax(axis=1), far.argmin(axis=1)
+    spread = spread_mm[unit] * far_off
+    width = spread[every, at] + spread[every, out]
     depth_in = (leave - enter) / width  # how deep the ray passes inside, in standard deviations
     part = normal(depth_in)
     part[(leave < 0) | (part < settings.least_part)] = 0
-    part[enter > _frame_before(origin, slow, board)[:, None]] = 0
+    part[enter > _frame_before(origin, slow, board)[ray]] = 0
+
+    # Only pairs that meet count from here on, those of each ray from the front to the back.
+    met = np.flatnonzero(part > 0)
+    met = met[np.lexsort(((enter[met] + leave[met]) / 2, ray[met]))]
+    ray, unit, enter, leave, at, out = (v[met] for v in (ray, unit, enter, leave, at, out))
+    near, spread, width, depth_in, part = (v[met] for v in (near, spread, width, depth_in, part))
+    far_off = far_off[met]
+    every = np.arange(len(met))
 
     second = near.copy()
-    np.put_along_axis(second, at[..., None], -np.inf, axis=2)
-    next_at = second.argmax(axis=2)
-    gap = (enter - along(near, next_at)) / (along(spread, at) + along(spread, next_at))
-    share = normal(np.maximum(gap, 0))
-
-    fitted = np.hypot(settings.fitted_mm + settings.fitted_level_mm * level, pixel_mm)
-    narrow = np.stack([fitted, fitted, upward], axis=1)[None] * np.abs(inverse)
-    fit_width = along(narrow, at) + along(narrow, out)
-    gap_width = along(narrow, at) + along(narrow, next_at)
-    moved = [np.broadcast_to(inverse[..., a], at.shape) for a in (0, 1)]
+    second[every, at] = -np.inf
+    next_at = second.argmax(axis=1)
+    gap_mm = enter - near[every, next_at]
+    gap = gap_mm / (spread[every, at] + spread[every, next_at])
+    narrow = narrow_mm[unit] * far_off
+    fit_width = narrow[every, at] + narrow[every, out]
+    gap_width = narrow[every, at] + narrow[every, next_at]
+    moved = [inverse[ray, a] for a in (0, 1)]
     fit = (
         (leave - enter) / fit_width,
         *(((out == a) * moved[a] - (at == a) * moved[a]) / fit_width for a in (0, 1)),
-        (enter - along(near, next_at)) / gap_width,
+        gap_mm / gap_width,
         *(((at == a) * moved[a] - (next_at == a) * moved[a]) / gap_width for a in (0, 1)),
         width / fit_width,
     )
 
-    most = int((part > 0).sum(axis=1).max(initial=0))
-    most = max(most, 1)
-    depth = np.where(part > 0, (enter + leave) / 2, np.inf)
-    order = np.argsort(depth, axis=1, kind="stable")[:, :most]
-
-    def pick(values: Floats) -> Floats:
-        return np.take_along_axis(values, order, axis=1)
-
-    met = pick(part) > 0
-    face = _face_of(at, direction)
-    other = _face_of(next_at, direction)
-    rim = np.minimum(gap, 2 * depth_in)
     # The nearest edge of the entered face: towards the face next to it, or where the ray leaves.
+    backwards = direction[ray] < 0
     inner = gap < 2 * depth_in
     edge_axis = np.where(inner, next_at, out)
-    backwards = np.take_along_axis(
-        np.broadcast_to((direction < 0)[:, None, :], near.shape), edge_axis[..., None], axis=2
-    )[..., 0]
-    edge_side = np.where(backwards == inner, 1, -1)
-    units = np.broadcast_to(np.arange(len(low)), at.shape)
-    beside = _neighbour(board.lattice, units, edge_axis, edge_side)
+    edge_side = np.where(backwards[every, edge_axis] == inner, 1, -1)
+    beside = _neighbour(board.lattice, unit, edge_axis, edge_side)
     beside = np.where(edge_axis == at, -1, beside)
-    entered = np.take_along_axis(
-        np.broadcast_to((direction < 0)[:, None, :], near.shape), at[..., None], axis=2
-    )[..., 0]
-    before = _neighbour(board.lattice, beside, at, np.where(entered, 1, -1))
+    before = _neighbour(board.lattice, beside, at, np.where(backwards[every, at], 1, -1))
+
+    count = np.bincount(ray, minlength=len(direction))
+    slot = every - (np.cumsum(count) - count)[ray]
+    size = (len(direction), max(int(count.max(initial=0)), 1))
+
+    def table(values: NDArray[Any], kind: type[np.generic], fill: float = 0) -> NDArray[Any]:
+        found = np.full(size, fill, dtype=kind)
+        found[ray, slot] = values
+        return found
+
     return _Table(
-        unit=np.where(met, order, -1).astype(np.int32),
-        part=np.where(met, pick(part), 0).astype(np.float32),
-        face=pick(face).astype(np.int8),
-        other=pick(other).astype(np.int8),
-        share=pick(share).astype(np.float32),
-        zone=np.digitize(pick(rim), ZONES).astype(np.int8),
-        beside=pick(beside).astype(np.int32),
-        before=pick(before).astype(np.int32),
-        fit=tuple(pick(term).astype(np.float32) for term in fit),
+        unit=table(unit, np.int32, -1),
+        part=table(part, np.float32),
+        face=table(_face_of(at, backwards), np.int8),
+        other=table(_face_of(next_at, backwards), np.int8),
+        share=table(normal(np.maximum(gap, 0)), np.float32, 1),
+        zone=table(np.digitize(np.minimum(gap, 2 * depth_in), ZONES), np.int8),
+        beside=table(beside, np.int32, -1),
+        before=table(before, np.int32, -1),
+        fit=tuple(table(term, np.float32) for term in fit),
     )
+
+
+def _off_mm(
+    camera: Camera, origin: Floats, lattice: Lattice, settings: RaySettings
+) -> tuple[Floats, Floats]:
+    """How far off units may stand along each axis (U, 3), before stacks are fitted and after."""
+    low, high = unit_boxes(lattice)
+    level = np.arange(len(low)) % lattice.levels
+    distance = np.linalg.norm((low + high) / 2 - origin, axis=1)
+    pixel_mm = settings.blur_px * distance / camera.lens.focal_px
+    sideways = np.hypot(settings.slop_mm + settings.slop_level_mm * level, pixel_mm)
+    fitted = np.hypot(settings.fitted_mm + settings.fitted_level_mm * level, pixel_mm)
+    upward = np.hypot(settings.height_mm, pixel_mm)
+    spread_mm, narrow_mm = (np.stack([way, way, upward], axis=1) for way in (sideways, fitted))
+    return spread_mm, narrow_mm
+
+
+def _near(
+    low: Floats, high: Floats, inverse: Floats, spread_mm: float, settings: RaySettings
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rays and units that may meet: all pairs but those that are too far from each other.
+
+    Corners count from the camera.
+    """
+    enter = np.full((len(inverse), len(low)), -np.inf)
+    leave = np.full((len(inverse), len(low)), np.inf)
+    for axis in range(3):
+        a, b = (np.multiply.outer(inverse[:, axis], c[:, axis]) for c in (low, high))
+        np.maximum(enter, np.minimum(a, b), out=enter)
+        np.minimum(leave, np.maximum(a, b), out=leave)
+    odds = settings.least_part / (1 - settings.least_part)
+    depth = np.log(odds) / _STEEP - 0.01  # as deep inside it must pass, or as near: then it counts
+    widest = 2 * spread_mm * np.abs(inverse).max(axis=1)
+    ray, unit = np.nonzero((leave >= 0) & (leave - enter >= (depth * widest)[:, None]))
+    return ray, unit
 
 
 def _neighbour(lattice: Lattice, unit: Any, axis: Any, side: Any) -> Any:
@@ -330,15 +356,13 @@ def _frame_before(origin: Floats, slow: Floats, board: Board) -> Floats:
     return first
 
 
-def _face_of(axis: NDArray[np.intp], direction: Floats) -> Floats:
+def _face_of(axis: NDArray[np.intp], backwards: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The face through which a ray enters along an axis; undersides count as tops."""
-    sign = np.take_along_axis(
-        np.broadcast_to((direction < 0)[:, None, :], (*axis.shape, 3)), axis[..., None], axis=2
-    )[..., 0]
+    sign = backwards[np.arange(len(axis)), axis]
     # Going towards smaller x, a ray enters through the face at larger x.
-    return np.where(axis == 2, 0, 1 + 2 * axis + sign).astype(np.float64)
+    return np.where(axis == 2, 0, 1 + 2 * axis + sign)
 
 
 def normal(x: Any) -> Any:
     """The normal distribution's integral, by the logistic curve that stays within 0.01 of it."""
-    return 1.0 / (1.0 + np.exp(-1.702 * np.clip(x, -30, 30)))
+    return 1.0 / (1.0 + np.exp(-_STEEP * np.clip(x, -30, 30)))
