@@ -1,9 +1,9 @@
 """Feeding a pipeline: recordings as fast as the machine allows, live cameras as they come."""
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from calibration.cv import upright
@@ -23,6 +23,7 @@ from vision.sources.files import RECORDING
 from vision.sources.recording import Recorder, recorded_cameras
 
 _IDLE_S = 0.01
+_AHEAD_MB = 150.0  # of unpacked pictures that wait; a second or two, while a reading takes less
 _FASTEST_S = 1 / 20  # live frames are looked at no more often than this
 
 Progress = Callable[[float], None]
@@ -139,30 +140,56 @@ def watch(
     recorded = [source for source in sources.values() if isinstance(source, Recorded)]
     if recorded and len(recorded) < len(sources):
         raise SourceError("recordings and live cameras cannot be watched together; give either")
-    played = ahead(moments(recorded)) if recorded else _live(pipeline, sources)
+    played: Generator[_Shown | Event]
+    if recorded:
+        played = ahead(_recorded(recorded, rotate), _AHEAD_MB, _megabytes)
+    else:
+        played = _live(pipeline, sources, rotate)
     with closing(played):
-        for moment in played:
-            if isinstance(moment, Event):
-                yield moment
+        for shown in played:
+            if isinstance(shown, Event):
+                yield shown
                 continue
-            t, frames = moment
             if recorder is not None:
-                for frame in frames.values():
+                for frame in shown.came.values():
                     recorder.keep(frame)
-            keep(t, frames)
-            progress(t)
-            yield from pipeline.see(
-                t, {n: _upright(f, rotate.get(n, 0)) for n, f in frames.items()}
-            )
+            keep(shown.t, shown.came)
+            progress(shown.t)
+            yield from pipeline.see(shown.t, shown.upright)
 
 
-def _upright(frame: Frame, rotate: int) -> Frame:
-    return replace(frame, image=upright(frame.image, rotate)) if rotate else frame
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """One moment: the frames as they came, and as they are looked at."""
+
+    t: float
+    came: Mapping[str, Frame]
+    upright: Mapping[str, Frame]
+
+
+def _recorded(sources: Iterable[Recorded], rotate: Mapping[str, int]) -> Generator[_Shown | Event]:
+    """Moments of recordings, with whatever can be done before they are looked at."""
+    for t, frames in moments(sources):
+        upright = {n: f.prepared() for n, f in _upright(frames, rotate).items()}
+        yield _Shown(t, frames, upright)
+
+
+def _megabytes(shown: _Shown | Event) -> float:
+    if isinstance(shown, Event):
+        return 0.0
+    return sum(frame.bytes for frame in shown.upright.values()) / 1e6
+
+
+def _upright(frames: Mapping[str, Frame], rotate: Mapping[str, int]) -> dict[str, Frame]:
+    return {
+        name: replace(frame, image=upright(frame.image, by)) if (by := rotate.get(name)) else frame
+        for name, frame in frames.items()
+    }
 
 
 def _live(
-    pipeline: Pipeline, sources: Mapping[str, Source]
-) -> Generator[tuple[float, dict[str, Frame]] | Event]:
+    pipeline: Pipeline, sources: Mapping[str, Source], rotate: Mapping[str, int]
+) -> Generator[_Shown | Event]:
     """Moments of live cameras, and what happens to the cameras themselves."""
     began = time.monotonic()
     last: dict[str, Frame] = {}
@@ -178,5 +205,5 @@ def _live(
             if frame is not None and frame is not last.get(name):
                 last[name] = frame
                 frames[name] = replace(frame, seconds=now)
-        yield now, frames
+        yield _Shown(now, frames, _upright(frames, rotate))
         time.sleep(max(_IDLE_S, _FASTEST_S - (time.monotonic() - began - now)))

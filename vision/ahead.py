@@ -1,39 +1,39 @@
 """Getting things ready beside: pictures are decoded while the ones before are looked at."""
 
-from collections.abc import Generator, Iterable
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future
-from queue import Full, Queue
-from threading import Event, Thread
+from threading import Condition, Thread
 from typing import TypeVar
-
-_POLL_S = 0.1  # so often a thread that waits looks whether it should stop
 
 T = TypeVar("T")
 
 
-def ahead(things: Iterable[T], most: int = 6) -> Generator[T]:
-    """The same things in the same order, up to `most` of them made by another thread before.
+def ahead(
+    things: Iterable[T], most: float = 6, weight: Callable[[T], float] = lambda _: 1.0
+) -> Generator[T]:
+    """The same things in the same order, some of them made by another thread before.
 
-    What goes wrong there is raised here, in its place. Closing ends the thread.
+    Nothing more is made while what waits weighs `most`. What goes wrong there is raised here, in
+    its place. Closing ends the thread.
     """
-    ready: Queue[Future[T] | None] = Queue(most)
-    stop = Event()
+    ready: deque[tuple[Future[T] | None, float]] = deque()
+    changed = Condition()
+    stopped = False
 
-    def put(made: Future[T] | None) -> None:
-        while not stop.is_set():
-            try:
-                return ready.put(made, timeout=_POLL_S)
-            except Full:
-                continue
-        return None
+    def put(made: Future[T] | None, heavy: float = 0.0) -> bool:
+        with changed:
+            changed.wait_for(lambda: stopped or sum(w for _, w in ready) < most)
+            ready.append((made, heavy))
+            changed.notify()
+            return not stopped
 
     def make() -> None:
         try:
             for thing in things:
                 done: Future[T] = Future()
                 done.set_result(thing)
-                put(done)
-                if stop.is_set():
+                if not put(done, weight(thing)):
                     return
         except BaseException as error:  # noqa: BLE001 - raised where the things are used
             failed: Future[T] = Future()
@@ -44,8 +44,16 @@ def ahead(things: Iterable[T], most: int = 6) -> Generator[T]:
     thread = Thread(target=make, name="ahead", daemon=True)
     thread.start()
     try:
-        while (made := ready.get()) is not None:
+        while True:
+            with changed:
+                changed.wait_for(lambda: ready)
+                made, _ = ready.popleft()
+                changed.notify()
+            if made is None:
+                return
             yield made.result()
     finally:
-        stop.set()
+        with changed:
+            stopped = True
+            changed.notify()
         thread.join()

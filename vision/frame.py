@@ -1,13 +1,15 @@
 """A frame, and what gives frames: the protocol of every source."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 ImageBGR = NDArray[np.uint8]  # (height, width, 3); blue, green, red
+SMALL_PX = 320  # as wide are small pictures, in which change is looked for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,6 +20,7 @@ class Frame:
     seconds: float
     camera: str
     jpeg: bytes | None = None  # as it came from the camera, for recordings without a second loss
+    small: ImageBGR | None = None  # the same picture made small, where somebody had the time
 
     def __post_init__(self) -> None:
         image = self.image
@@ -25,6 +28,32 @@ class Frame:
             raise ValueError(
                 f"a frame needs uint8 pixels (height, width, 3), not {image.dtype} {image.shape}"
             )
+
+    @property
+    def bytes(self) -> int:
+        """What it takes in memory."""
+        return self.image.nbytes + len(self.jpeg or b"")
+
+    def prepared(self) -> "Frame":
+        """The same with its small picture; whoever watches has less to do then."""
+        return replace(self, small=made_small(self.image, small_size(self.image)))
+
+
+def small_size(image: ImageBGR, width_px: int = SMALL_PX) -> tuple[int, int]:
+    """Width and height of a picture made so wide; smaller ones stay as they are."""
+    height, width = image.shape[:2]
+    scale = min(1.0, width_px / width)
+    return round(width * scale), round(height * scale)
+
+
+def made_small(image: ImageBGR, size: tuple[int, int]) -> ImageBGR:
+    """A picture made small; noise averages out."""
+    width, height = size
+    while image.shape[1] >= 4 * width and image.shape[1] % 2 == image.shape[0] % 2 == 0:
+        # By halves it is several times faster.
+        half = (image.shape[1] // 2, image.shape[0] // 2)
+        image = np.asarray(cv2.resize(image, half, interpolation=cv2.INTER_AREA), np.uint8)
+    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 @runtime_checkable

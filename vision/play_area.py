@@ -15,11 +15,11 @@ from calibration.camera import Camera
 from rules.cells import Cell, Unit
 from rules.lattice import Board
 from rules.stacks import Stacks
-from vision.frame import ImageBGR
+from vision.frame import SMALL_PX, Frame, ImageBGR, made_small
 
 Mask = NDArray[np.bool_]
 Polygon = NDArray[np.int32]  # (corners, 2)
-WIDTH_PX = 320  # of small pictures; a cube is then 8 to 25 pixels wide
+WIDTH_PX = SMALL_PX  # a cube is then 8 to 25 pixels wide
 AROUND_MM = 80.0  # how far the table around the board counts: a hand must cross it
 
 
@@ -47,16 +47,12 @@ class PlayArea:
         )
         return PlayArea(small, board, size, around > 0, (around > 0) & (inner == 0))
 
-    def small(self, image: ImageBGR) -> ImageBGR:
-        """The picture at this scale."""
-        width, height = self.size
-        while image.shape[1] >= 4 * width and image.shape[1] % 2 == image.shape[0] % 2 == 0:
-            # By halves it is several times faster.
-            half = (image.shape[1] // 2, image.shape[0] // 2)
-            image = np.asarray(cv2.resize(image, half, interpolation=cv2.INTER_AREA), np.uint8)
-        return np.asarray(
-            cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), np.uint8
-        )
+    def small(self, frame: Frame) -> ImageBGR:
+        """A frame's picture at this scale."""
+        small = frame.small
+        if small is not None and small.shape[1::-1] == self.size:
+            return small
+        return made_small(frame.image, self.size)
 
     def play(self, stacks: Stacks, above: int = 1) -> Mask:
         """Board and pieces, with room for so many more pieces on each stack."""

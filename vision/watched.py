@@ -63,7 +63,7 @@ class WatchedCamera:
 
     def take(self, t: float, frame: Frame) -> bool:
         """A new frame, and whether something moves in it."""
-        self._small = self.area.small(frame.image)
+        self._small = self.area.small(frame)
         self.health.seen(t, frame.image, self._small)
         self._t = t
         self._changed = None
@@ -231,7 +231,7 @@ def fitted(frame: Frame, size: tuple[int, int]) -> Frame | None:
     image = fitted_image(frame.image, size)
     if image is None:
         return None
-    return frame if image is frame.image else replace(frame, image=image)
+    return frame if image is frame.image else replace(frame, image=image, small=None)
 
 
 def fitted_image(image: ImageBGR, size: tuple[int, int]) -> ImageBGR | None:
