@@ -12,7 +12,7 @@ import typer
 
 from rules.errors import KiebitzError
 from service import __version__
-from service.memory import keep_memory
+from service.machine import keep_memory, use_one_core
 from service.plain_help import plain
 
 # One line a command, in the order in which one needs them: its module in `service/commands/`,
@@ -59,6 +59,7 @@ def leave(code: int) -> int:
 def run(words: Sequence[str]) -> int:
     """Run one command; every error ends in one sentence and an exit code."""
     words = list(words)
+    use_one_core()
     keep_memory()
     try:
         try:

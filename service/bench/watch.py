@@ -110,7 +110,7 @@ def watched(pipeline: Pipeline, table: VirtualTable) -> tuple[list[Event], float
     for t, frames in moments(table.sources.values()):
         began = time.process_time()
         unpacked = {
-            name: replace(frame, image=image)
+            name: replace(frame, image=image).prepared()
             for name, frame in frames.items()
             if frame.jpeg and (image := decode(frame.jpeg)) is not None
         }

@@ -42,3 +42,22 @@ def test_closing_ends_the_thread() -> None:
 
     assert all(thread.name != "ahead" for thread in threading.enumerate())
     assert len(made) <= 5
+
+
+def test_heavy_things_are_not_made_far_ahead() -> None:
+    """What waits weighs no more than it may, but for the last thing."""
+    made: list[int] = []
+
+    def heavy() -> Iterator[int]:
+        for number in range(20):
+            made.append(number)
+            yield number
+
+    things = ahead(heavy(), most=10.0, weight=lambda _: 4.0)
+    first = next(things)
+    waiting = threading.Event()
+    waiting.wait(0.2)
+
+    assert first == 0
+    assert len(made) <= 5  # one is used, three wait, one is held until there is room
+    assert list(things) == list(range(1, 20))

@@ -1,5 +1,6 @@
-"""Memory that stays with the program."""
+"""What is asked of the machine."""
 
+import os
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 SCRIPT = """
 import resource
 import numpy as np
-from service.memory import keep_memory
+from service.machine import keep_memory
 
 {keep}
 for _ in range(3):
@@ -34,3 +35,18 @@ def faults(keep: str) -> int:
 def test_pictures_come_and_go_in_the_same_memory() -> None:
     """Few pages are asked for once the first pictures have been there."""
     assert faults("keep_memory()") < 0.5 * faults("")
+
+
+def test_matrices_are_multiplied_on_one_core() -> None:
+    """The command line asks for that before anything loads numpy."""
+    script = (
+        "import os, sys\n"
+        "import service.cli\n"
+        "before = 'numpy' in sys.modules\n"
+        "service.cli.run(['--version'])\n"
+        "print(before, os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    bare = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, env=bare)
+
+    assert done.stdout.split()[-2:] == [b"False", b"1"]
