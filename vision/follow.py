@@ -27,6 +27,8 @@ from vision.whereabouts import Whereabouts
 
 MOST_PIECES = 3  # that a single turn puts down or takes away, be it legal or not
 BESIDE = 0.9  # of a unit's outline: more beside the pieces that came or went may be a hand
+_POSSIBLE = 0.05  # what is less likely changes no verdict
+_EVEN = 0.02  # chances that differ by less are what they were before anybody looked
 MOST_TURNS = 1000  # a game that expects more expects everything; weighing that takes seconds
 
 
@@ -327,6 +329,9 @@ class Follower:
         if at_once and self._only_one_is_fine(scene):
             self._begun = True
             return self._tell(replace(scene, unsure={}), covered)
+        if at_once and self._stays_open(scene):
+            self._begun = True
+            return self._tell(scene, covered)
         still_early = still_s < self.settings.doubt_s and not self._beyond_question(scene)
         self._early = still_early and self._much_at_once(scene)
         if not (known or self._early) and still_s < self._resting(scene):
@@ -430,7 +435,29 @@ class Follower:
                 return False
             for stack, chance in choices.items():
                 other = scene.stacks.with_stack(cell, stack)
-                if chance >= 0.05 and other != scene.stacks and self._explains(other):
+                if chance >= _POSSIBLE and other != scene.stacks and self._explains(other):
+                    return False
+        return True
+
+    def _stays_open(self, scene: Scene) -> bool:
+        """Whether a turn leaves open only what another look would not tell, and nothing fine.
+
+        That is what stands as it did behind the pieces that came, and colours that nobody sees.
+        """
+        before = self._believed
+        if before is None or scene.stacks == before:
+            return False
+        told = self._last.unsure if self._last is not None else {}
+        for cell, choices in scene.unsure.items():
+            now = scene.stacks.get(cell, "")
+            if told.get(cell) == choices:
+                continue
+            as_before = now == before.get(cell, "") and choices.get(now, 0) == max(choices.values())
+            if not (as_before or _even_colours(choices)):
+                return False
+            for stack, chance in choices.items():
+                other = scene.stacks.with_stack(cell, stack)
+                if chance >= _POSSIBLE and stack != now and self._explains(other):
                     return False
         return True
 
@@ -489,6 +516,12 @@ def _between(before: Stacks, now: Stacks) -> list[Unit]:
     """The units that have come, gone or changed."""
     old, new = dict(before.units()), dict(now.units())
     return [unit for unit in {**old, **new} if old.get(unit) != new.get(unit)]
+
+
+def _even_colours(choices: Mapping[str, float]) -> bool:
+    """Whether a stack is as high in any case, and no camera tells its colours."""
+    heights = {len(stack) for stack in choices}
+    return len(heights) == 1 and max(choices.values()) - min(choices.values()) <= _EVEN
 
 
 def _alike(one: Stacks, other: Stacks) -> bool:

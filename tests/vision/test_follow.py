@@ -333,6 +333,51 @@ def test_doubt_is_looked_at_again_before_it_is_told() -> None:
     assert set(told[0].unsure) == {Cell.parse("c3")}
 
 
+def test_a_colour_that_nobody_sees_delays_no_turn() -> None:
+    """The rules tell which it is, and another look would not."""
+    room = Room(Stacks(), Stacks.of({"c3": "B"}))
+    room.wait(1.0)
+    room.put(c3="B")
+    room.reader.unsure = {Cell.parse("c3"): {"B": 0.5, "Y": 0.5}}
+
+    told = [seen for seen in room.wait(0.2) if isinstance(seen, Scene)]
+
+    assert [set(scene.unsure) for scene in told] == [{Cell.parse("c3")}]
+
+
+def test_a_colour_that_nobody_sees_is_looked_at_again_where_either_is_fine() -> None:
+    """Which turn it is depends on it."""
+    room = Room(Stacks(), Stacks.of({"c3": "B"}), Stacks.of({"c3": "Y"}))
+    room.wait(1.0)
+    room.put(c3="B")
+    room.reader.unsure = {Cell.parse("c3"): {"B": 0.5, "Y": 0.5}}
+
+    assert room.wait(1.2) == []
+    assert scenes(room.wait(1.0))[:1] == [{"c3": "B"}]
+
+
+@pytest.mark.parametrize(
+    ("chance", "other", "soon"),
+    [(0.55, "d3", True), (0.4, "d3", False), (0.55, "b2", False)],
+    ids=["likeliest", "likely gone", "also a turn"],
+)
+def test_what_stands_as_it_did_behind_a_turn_delays_it_only_where_that_matters(
+    chance: float, other: str, soon: bool
+) -> None:
+    """What nobody sees well any more is told as doubtful with the turn that hides it."""
+    turns = Stacks.of({"d4": "B", "b2": "Y"}), Stacks.of({other: "Y"})
+    room = Room(Stacks(), Stacks.of({"d4": "B"}), *turns)
+    room.put(d4="B")
+    room.wait(1.0)
+    room.put(d4="B", b2="Y")
+    room.stacks = Stacks.of({"d4": "Y", "b2": "Y"})  # it looks otherwise there
+    room.reader.unsure = {Cell.parse("d4"): {"B": chance, "": 1 - chance}}
+
+    told = [seen for seen in room.wait(0.2) if isinstance(seen, Scene)]
+
+    assert [set(scene.unsure) for scene in told] == ([{Cell.parse("d4")}] if soon else [])
+
+
 def test_doubt_that_cannot_make_it_fine_is_told_sooner() -> None:
     """Three readings agree that something is wrong, whatever the unsure cell may be."""
     room = Room(Stacks())
