@@ -28,7 +28,6 @@ from vision.whereabouts import Whereabouts
 MOST_PIECES = 3  # that a single turn puts down or takes away, be it legal or not
 BESIDE = 0.9  # of a unit's outline: more beside the pieces that came or went may be a hand
 _POSSIBLE = 0.05  # what is less likely changes no verdict
-_EVEN = 0.02  # chances that differ by less are what they were before anybody looked
 MOST_TURNS = 1000  # a game that expects more expects everything; weighing that takes seconds
 
 
@@ -442,24 +441,27 @@ class Follower:
     def _stays_open(self, scene: Scene) -> bool:
         """Whether a turn leaves open only what another look would not tell, and nothing fine.
 
-        That is what stands as it did behind the pieces that came, and colours that nobody sees.
+        That is what stands as it did behind the pieces that came, and colours that are hard to see.
         """
         before = self._believed
         if before is None or scene.stacks == before:
             return False
         told = self._last.unsure if self._last is not None else {}
+        open_now: list[list[tuple[Cell, str]]] = []
         for cell, choices in scene.unsure.items():
             now = scene.stacks.get(cell, "")
             if told.get(cell) == choices:
                 continue
-            as_before = now == before.get(cell, "") and choices.get(now, 0) == max(choices.values())
-            if not (as_before or _even_colours(choices)):
+            possible = [stack for stack, chance in choices.items() if chance >= _POSSIBLE]
+            likeliest = choices.get(now, 0.0) == max(choices.values())
+            as_high = all(len(stack) == len(now) for stack in possible)
+            if not likeliest or not (as_high or now == before.get(cell, "")):
                 return False
-            for stack, chance in choices.items():
-                other = scene.stacks.with_stack(cell, stack)
-                if chance >= _POSSIBLE and stack != now and self._explains(other):
-                    return False
-        return True
+            open_now.append([(cell, stack) for stack in possible])
+        if math.prod(map(len, open_now)) > MOST_CHOICES:
+            return False
+        others = (Stacks({**scene.stacks, **dict(chosen)}) for chosen in product(*open_now))
+        return not any(other != scene.stacks and self._explains(other) for other in others)
 
     def _reconciled(self, scene: Scene) -> Scene:
         """What a scene that surprises may be instead."""
@@ -516,12 +518,6 @@ def _between(before: Stacks, now: Stacks) -> list[Unit]:
     """The units that have come, gone or changed."""
     old, new = dict(before.units()), dict(now.units())
     return [unit for unit in {**old, **new} if old.get(unit) != new.get(unit)]
-
-
-def _even_colours(choices: Mapping[str, float]) -> bool:
-    """Whether a stack is as high in any case, and no camera tells its colours."""
-    heights = {len(stack) for stack in choices}
-    return len(heights) == 1 and max(choices.values()) - min(choices.values()) <= _EVEN
 
 
 def _alike(one: Stacks, other: Stacks) -> bool:

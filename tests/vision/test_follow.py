@@ -345,6 +345,16 @@ def test_a_colour_that_nobody_sees_delays_no_turn() -> None:
     assert [set(scene.unsure) for scene in told] == [{Cell.parse("c3")}]
 
 
+def test_how_much_has_come_is_looked_at_again() -> None:
+    """Another look may tell, and it would be another turn."""
+    room = Room(Stacks(), Stacks.of({"c3": "B"}))
+    room.wait(1.0)
+    room.put(c3="B")
+    room.reader.unsure = {Cell.parse("c3"): {"B": 0.55, "BB": 0.45}}
+
+    assert room.wait(1.2) == []
+
+
 def test_a_colour_that_nobody_sees_is_looked_at_again_where_either_is_fine() -> None:
     """Which turn it is depends on it."""
     room = Room(Stacks(), Stacks.of({"c3": "B"}), Stacks.of({"c3": "Y"}))
