@@ -35,12 +35,31 @@ class Asking:
         if others and self._accused_anyway(t, seen):
             # The breach that was told stands in either case: nobody is acquitted by an answer.
             others = [stacks for stacks in others if stacks != self._play.believed]
-        if not others:
+        if not others and not (others := self._hardly_seen(t, seen, unsure)):
             return self._left_open(seen)
-        if self._plays_on(seen, differing(seen, others)):
+        if innocent(others[0]) and self._plays_on(seen, differing(seen, others)):
             return others[0]
-        asked = self.ask(t, seen, others, others[0])
+        asked = self.ask(t, seen, others, others[0] if innocent(others[0]) else None)
         return asked[0] if asked else None
+
+    def _hardly_seen(self, t: float, seen: Stacks, unsure: Chances) -> list[Stacks]:
+        """What else may have come, where all that has come is rather not there than there.
+
+        Then nobody knows what a player did, and he is asked instead of accused.
+        """
+        least, most = self._play.patience.doubt, self._play.patience.seen
+        came = self._play.believed.differing(seen)
+        chances = {cell: unsure.get(cell, {}) for cell in came}
+        if any(chances[cell].get(seen.get(cell, ""), 1.0) >= most for cell in came):
+            return []
+        if self._accused_anyway(t, seen):
+            return []
+        return [
+            seen.with_stack(cell, stack)
+            for cell in came
+            for stack, chance in chances[cell].items()
+            if chance >= least and stack != seen.get(cell, "") and "?" not in stack
+        ]
 
     def _accused_anyway(self, t: float, seen: Stacks) -> bool:
         """Whether more has come to an illegal turn that has been told already."""

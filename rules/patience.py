@@ -15,5 +15,6 @@ class Patience:
     bonus_s: float = 20.0  # a last bonus that nobody uses is declined (10 to 60)
     knocked: int = 3  # so many units gone at once are an accident, not a turn
     doubt: float = 0.05  # an explanation this likely beside the best is worth a question
+    seen: float = 0.5  # a piece of which nothing is as likely as this accuses nobody
     misread: float = 0.1  # what was doubted as much may be corrected later (0.05 to 0.3)
     most_misread: int = 8  # stacks that are tried for that, one by one and in threes

@@ -333,6 +333,22 @@ def test_doubt_is_asked_about_only_where_it_matters() -> None:
     ]
 
 
+@pytest.mark.parametrize(("chance", "told"), [(0.4, "ask"), (0.6, "turn")])
+def test_nobody_is_accused_of_a_piece_that_is_rather_not_there(chance: float, told: str) -> None:
+    """Every answer is illegal, but which one it is players know better."""
+    table = Table()
+    table.see(d4="B")
+    doubt = {Cell.parse("h8"): {"Y": chance, "B": 0.35, "BB": 0.65 - chance}}
+
+    found = table.referee.observe(2.0, Stacks.of({"d4": "B", "h8": "Y"}), doubt)
+
+    assert found[-1].event == told
+    if told == "ask":
+        assert found[-1].data["choices"] == {"h8": ["Y", "B", "BB"]}
+    else:
+        assert not found[-1].data["legal"]
+
+
 def test_an_unknown_lower_cube_is_what_it_was() -> None:
     """A colour that no camera sees is remembered."""
     table = Table()
