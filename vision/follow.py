@@ -43,7 +43,7 @@ class FollowSettings:
     part_s: float = 8.0  # so long and it is no hand but part of the table (5 to 30)
     doubt_s: float = 1.5  # doubt is looked at again for so long before it is told (1 to 3)
     discord_s: float = 3.0  # the same where no two readings in a row agree (2 to 5)
-    again_s: tuple[float, ...] = (0.06, 0.2, 0.5, 0.7)  # pauses between readings of one scene
+    again_s: tuple[float, ...] = (0.06, 0.13, 0.5, 0.7)  # pauses between readings of one scene
     agreed: int = 3  # readings that call a scene wrong in any case, whatever is unsure (2 to 4)
     smooth: int = 4  # so many still frames are averaged from the second reading on
     chances: Chances = field(default_factory=Chances)
