@@ -76,7 +76,7 @@ class PlayState:
 
     def _owed(self, event: Mapping[str, Any]) -> None:
         others = [one for one in self.owed if one["what"] != event["what"]]
-        self.owed = [*others, dict(event)] if event["cells"] else others
+        self.owed = [*others, dict(event)]
 
     def _taken_back(self, event: Mapping[str, Any]) -> None:
         if self.turns and self.turns[-1]["n"] == event["n"] and _is_claim(self.turns[-1]):

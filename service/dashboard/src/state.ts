@@ -36,7 +36,7 @@ export function take(state: PlayState, event: GameEvent): PlayState {
       break;
     case "owed": {
       const others = state.owed.filter((one) => one.what !== event.what);
-      next.owed = Object.keys(event.cells).length ? [...others, event as unknown as Owed] : others;
+      next.owed = [...others, event as unknown as Owed];
       break;
     }
     case "taken-back":
