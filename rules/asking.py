@@ -58,7 +58,7 @@ class Asking:
         chances = {cell: unsure.get(cell, {}) for cell in came}
         if any(chances[cell].get(seen.get(cell, ""), 1.0) >= most for cell in came):
             return []
-        if self._accused_anyway(t, seen):
+        if self._accused_anyway(t, seen) or self._play.disordered(seen):
             return []
         return [
             seen.with_stack(cell, stack)

@@ -383,6 +383,20 @@ def test_a_breach_that_was_asked_about_is_told_once_it_is_seen_well() -> None:
     assert table.see(d4="B", h8="Y")[-1] == "2 Y +h8Y not-adjacent open"
 
 
+def test_nobody_is_asked_about_a_table_in_disorder() -> None:
+    """It is silent until the position stands again, however badly it is seen."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d4="B", d5="YB", c5="B")
+    table.see(d4="B", d5="YB", c5="B", e4="Y")
+    stood = table.referee.believed
+    doubt = {c: {"": 0.45, stack: 0.3, stack + "Y": 0.25} for c, stack in stood.items()}
+
+    assert table.referee.observe(50.0, Stacks(), doubt) == []
+    assert table.referee.observe(60.0, stood) == []
+
+
 def test_nobody_is_told_of_what_was_asked_about_and_is_gone() -> None:
     """A shadow, say, that looked like a cube."""
     table = asked_about_a_breach()
