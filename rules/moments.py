@@ -39,6 +39,7 @@ class Asked(NamedTuple):
     scene: Stacks
     innocent: Stacks | None
     hand: str | None  # who had reached in
+    breach: bool = False  # whatever the answer is, somebody has done something wrong
 
 
 class Moment(NamedTuple):

@@ -199,14 +199,18 @@ class Play:
         return True
 
     def _in_disorder(self, t: float, stacks: Stacks) -> bool:
-        """Whether pieces are only missing: nudged, or knocked over and being restored."""
-        missing, new = missing_and_new(self.believed, stacks)
-        knocked = missing >= self.patience.knocked and missing > new
-        if not knocked and (new or not missing):
+        """Whether pieces are only missing, and what follows waits."""
+        if not self.disordered(stacks):
             return False
         if self.waiting is None or self.waiting.stacks != stacks:
             self.waiting = Waiting(stacks, t)
         return True
+
+    def disordered(self, stacks: Stacks) -> bool:
+        """Whether pieces are only missing: nudged, or knocked over and being restored."""
+        missing, new = missing_and_new(self.believed, stacks)
+        knocked = missing >= self.patience.knocked and missing > new
+        return knocked or (missing > 0 and not new)
 
     def _mends(self, waiting: Waiting) -> float:
         """For how many seconds what waits may still be mended or go on; accidents for ever."""

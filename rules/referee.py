@@ -7,7 +7,7 @@ table in disorder, on which it keeps silent until the position stands again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from rules.asking import Asking
@@ -106,12 +106,13 @@ class Referee:
         `doubted` tells what else could have stood on cells in the scenes before this one,
         `hand_clock` from which hour of the table hands have reached in since then.
         """
+        hidden = frozenset(hidden)
         seen = filled(stacks, self.believed, hidden)
         if seen != self._play.seen:  # a hand that has changed nothing tells nothing
             self._play.hand = None if hand_clock is None else self._whose(hand_clock)
         self._play.seen = seen
         opened = self._play.book.open
-        events = self._observed(t, seen, unsure or {}, doubted or {})
+        events = self._observed(t, seen, unsure or {}, hidden, doubted or {})
         now = self._play.book.open
         if now is not None and now is not opened:
             self._made_from = hand_clock
@@ -133,26 +134,29 @@ class Referee:
         others = [player for player in self.game.players if player != mover]
         return others[0] if len(others) == 1 else SOMEBODY_ELSE
 
-    def _observed(self, t: float, seen: Stacks, unsure: Chances, doubted: Chances) -> list[Event]:
+    def _observed(
+        self, t: float, seen: Stacks, unsure: Chances, hidden: Collection[Cell], doubted: Chances
+    ) -> list[Event]:
         if self.phase in ("setup", "over"):
             return self._begin(t, seen) if self.game.is_start(seen) else []
         if self.phase == "paused" or self._awaited not in (None, seen):
             return []
         self._awaited = None
-        chosen = self._asking.chosen(t, seen, unsure)
+        before = self._asking.unanswered(t, seen)
+        chosen = self._asking.chosen(t, seen, unsure, hidden)
         if isinstance(chosen, Event):
-            return [chosen]
+            return [*before, chosen]
         if chosen is None:
-            return []
+            return before
         if chosen != seen:
-            before = self._asking.went_on(t, chosen)
+            before += self._asking.went_on(t, chosen)
             self._play.seen = chosen
             self._play.note(t, chosen)
             events = [*before, *self._play.judge(t, chosen)]
             if events:  # else it waits, and whoever is told so would believe what stood before
                 events.insert(0, Event("corrected", t, {"cells": names(seen.differing(chosen))}))
             return [*events, *self.tick(t)]
-        return self._judged(t, chosen, doubted)
+        return [*before, *self._judged(t, chosen, doubted)]
 
     def _judged(self, t: float, stacks: Stacks, doubted: Chances) -> list[Event]:
         """What follows from a scene that is not doubtful itself."""

@@ -6,7 +6,6 @@ Products of matrices on all cores wait for the slowest one, and the others have 
 """
 
 import contextlib
-import ctypes
 import os
 import sys
 
@@ -19,7 +18,10 @@ def keep_memory() -> None:
     """Asks the C library not to give blocks of a picture's size back; elsewhere nothing is done."""
     if not sys.platform.startswith("linux"):
         return
-    with contextlib.suppress(OSError, AttributeError):  # another C library
+    # Another C library, or a Python that was built without a way to it.
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import ctypes
+
         library = ctypes.CDLL(None)
         library.mallopt(_MMAP, _LARGE)
         library.mallopt(_TRIM, _KEPT)

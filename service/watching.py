@@ -177,13 +177,16 @@ def _recorded(sources: Iterable[Recorded], rotate: Mapping[str, int]) -> Generat
 def _megabytes(shown: _Shown | Event) -> float:
     if isinstance(shown, Event):
         return 0.0
-    return sum(frame.bytes for frame in shown.upright.values()) / 1e6
+    # Pictures that were turned wait twice: as they came, too, for whoever keeps them.
+    both = (*shown.came.values(), *shown.upright.values())
+    return sum({id(frame.image): frame.bytes for frame in both}.values()) / 1e6
 
 
 def _upright(frames: Mapping[str, Frame], rotate: Mapping[str, int]) -> dict[str, Frame]:
     return {
-        name: replace(frame, image=upright(frame.image, by)) if (by := rotate.get(name)) else frame
+        name: replace(frame, image=upright(frame.image, by), small=None) if by else frame
         for name, frame in frames.items()
+        for by in (rotate.get(name),)
     }
 
 

@@ -43,7 +43,7 @@ def small_size(image: ImageBGR, width_px: int = SMALL_PX) -> tuple[int, int]:
     """Width and height of a picture made so wide; smaller ones stay as they are."""
     height, width = image.shape[:2]
     scale = min(1.0, width_px / width)
-    return round(width * scale), round(height * scale)
+    return max(1, round(width * scale)), max(1, round(height * scale))
 
 
 def made_small(image: ImageBGR, size: tuple[int, int]) -> ImageBGR:

@@ -349,6 +349,61 @@ def test_nobody_is_accused_of_a_piece_that_is_rather_not_there(chance: float, to
         assert not found[-1].data["legal"]
 
 
+def asked_about_a_breach() -> Table:
+    """A table whose players were asked about a cube that is illegal, whatever it is."""
+    table = Table()
+    table.see(d4="B")
+    doubt = {Cell.parse("h8"): {"Y": 0.4, "B": 0.35, "BB": 0.25}}
+    found = table.referee.observe(2.0, Stacks.of({"d4": "B", "h8": "Y"}), doubt)
+    assert [event.event for event in found] == ["ask"]
+    table.t = 2.0
+    return table
+
+
+def test_a_breach_that_was_asked_about_is_told_when_play_goes_on() -> None:
+    """Else it would be one turn with the next player's, and nothing after that would be right."""
+    table = asked_about_a_breach()
+
+    assert table.see(20.0, d4="B", h8="Y", d3="B") == [
+        "1 B +d4B legal final",
+        "2 Y +h8Y not-adjacent open",
+        "2 Y +h8Y not-adjacent final",
+        "kept 2",
+        "3 B +d3B legal open",
+    ]
+    assert table.see(20.0, d4="B", h8="Y", d3="B", d5="Y")[-1] == "4 Y +d5Y legal open"
+
+
+def test_a_breach_that_was_asked_about_is_told_once_it_is_seen_well() -> None:
+    """The same scene without the doubt answers the question, but not while a hand hides it."""
+    table = asked_about_a_breach()
+    scene = Stacks.of({"d4": "B", "h8": "Y"})
+
+    assert table.referee.observe(2.5, scene, {}, [Cell.parse("h8")]) == []
+    assert table.see(d4="B", h8="Y")[-1] == "2 Y +h8Y not-adjacent open"
+
+
+def test_nobody_is_asked_about_a_table_in_disorder() -> None:
+    """It is silent until the position stands again, however badly it is seen."""
+    table = Table()
+    table.see(d4="B")
+    table.see(d4="B", d5="Y")
+    table.see(d4="B", d5="YB", c5="B")
+    table.see(d4="B", d5="YB", c5="B", e4="Y")
+    stood = table.referee.believed
+    doubt = {c: {"": 0.45, stack: 0.3, stack + "Y": 0.25} for c, stack in stood.items()}
+
+    assert table.referee.observe(50.0, Stacks(), doubt) == []
+    assert table.referee.observe(60.0, stood) == []
+
+
+def test_nobody_is_told_of_what_was_asked_about_and_is_gone() -> None:
+    """A shadow, say, that looked like a cube."""
+    table = asked_about_a_breach()
+
+    assert table.see(20.0, d4="B", d5="Y") == ["1 B +d4B legal final", "2 Y +d5Y legal open"]
+
+
 def test_an_unknown_lower_cube_is_what_it_was() -> None:
     """A colour that no camera sees is remembered."""
     table = Table()

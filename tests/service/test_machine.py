@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from service.machine import keep_memory
+
 SCRIPT = """
 import resource
 import cv2
@@ -35,6 +37,13 @@ def faults(keep: str) -> int:
 def test_pictures_come_and_go_in_the_same_memory() -> None:
     """Few pages are asked for once the first pictures have been there."""
     assert faults("keep_memory()") < 0.1 * faults("")
+
+
+def test_a_python_that_cannot_call_c_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some are built without."""
+    monkeypatch.setitem(sys.modules, "ctypes", None)
+
+    keep_memory()
 
 
 def test_matrices_are_multiplied_on_one_core() -> None:

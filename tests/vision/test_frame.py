@@ -27,6 +27,14 @@ def test_a_prepared_frame_is_watched_as_any_other(size: tuple[int, int]) -> None
     assert np.array_equal(ready.small, area.small(frame))
 
 
+def test_a_strip_of_a_picture_is_made_small() -> None:
+    """A stray file in a folder of pictures is told as one of another size, later."""
+    frame = Frame(noise(2000, 1), 0.0, "overhead").prepared()
+
+    assert frame.small is not None
+    assert frame.small.shape == (1, 320, 3)
+
+
 def test_a_small_picture_of_another_size_is_not_taken() -> None:
     """A camera that was calibrated upright, say, and is turned now."""
     area = PlayArea.of(camera(6, 80).scaled((1280, 720)), BOARD)

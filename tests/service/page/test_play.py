@@ -162,6 +162,25 @@ def test_doubt_is_answered_with_one_tap(visit: Opener, site: Site) -> None:
     assert session.state.turns[-1]["move"] == "+d5Y"
 
 
+def test_a_question_about_several_cells_is_answered_as_a_whole(visit: Opener, site: Site) -> None:
+    """One piece may lie on all of them, and half a piece would be told as a breach."""
+    session = site.session()
+    see(session)
+    see(session, d4="B")
+    doubt = {cell: {"B": 0.4, "Y": 0.3, "BB": 0.3} for cell in ("h7", "h8")}
+    session.observed(Seen(Stacks.of({"d4": "B", "h7": "B", "h8": "B"}), doubt, certainty=0.4))
+    page = visit("/", PHONE)
+    first, second = (page.locator(".question fieldset").nth(k) for k in (0, 1))
+
+    first.get_by_role("button", name="yellow", exact=True).click()
+    expect(first.locator("[aria-pressed=true]")).to_have_count(1)
+    assert len(session.state.turns) == 1
+    second.get_by_role("button", name="yellow", exact=True).click()
+
+    expect(page.locator(".question")).to_have_count(0)
+    assert session.state.turns[-1]["move"] == "+h7Y +h8Y"
+
+
 def test_what_is_not_certain_is_marked(visit: Opener, site: Site) -> None:
     """A doubt that no verdict depends on is shown on the board and in words, until it is gone."""
     session = site.session()

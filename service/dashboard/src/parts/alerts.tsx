@@ -1,5 +1,6 @@
 // What needs attention: broken rules, what is owed, questions, cameras in trouble.
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { post, sessionPath } from "../api";
 import { has, listed, said, t } from "../i18n";
 import { unitsNotIn } from "../state";
@@ -212,6 +213,14 @@ function Passing({ info, player, mine }: { info: TableInfo; player: string; mine
 
 function Question({ info, ask, mayTouch }: { info: TableInfo; ask: Ask; mayTouch: boolean }) {
   const [problem, run, busy] = useTask();
+  const [picked, setPicked] = useState<Record<string, string>>({});
+  // One piece may lie on all of the cells: half of an answer would be half a piece.
+  const pick = (cell: string, stack: string) => {
+    const cells = { ...picked, [cell]: stack };
+    setPicked(cells);
+    if (Object.entries(ask.choices).every(([one, choices]) => choices.includes(cells[one] ?? "-")))
+      run(() => post(`${sessionPath(info.id)}/corrections`, { cells }));
+  };
   return (
     <section class="alert question">
       <h2>{t("ask.title")}</h2>
@@ -224,9 +233,8 @@ function Question({ info, ask, mayTouch }: { info: TableInfo; ask: Ask; mayTouch
               <button
                 key={stack}
                 type="button"
-                onClick={() =>
-                  run(() => post(`${sessionPath(info.id)}/corrections`, { cells: { [cell]: stack } }))
-                }
+                aria-pressed={picked[cell] === stack}
+                onClick={() => pick(cell, stack)}
               >
                 {stack
                   ? [...stack].map((letter, i) => (
