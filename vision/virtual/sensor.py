@@ -1,6 +1,7 @@
 """A webcam's sensor: exposure and white balance, vignette, sharpening, noise, JPEG."""
 
 from dataclasses import dataclass
+from itertools import product
 from typing import cast
 
 import cv2
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from vision.frame import ImageBGR
 from vision.virtual.values import F32, Rgb, Sensor, f32
 
-_NOISE_PAD = 64
+_NOISE_PX = 64  # as wide and high are parts of a picture whose noise lies together
 _ASTRAY = 0.18
 
 
@@ -66,7 +67,7 @@ class Development:
         self._noise = self._noise_tile(size, np.random.default_rng([seed, 71]))
 
     def _noise_tile(self, size: tuple[int, int], rng: np.random.Generator) -> NDArray[np.int16]:
-        width, height = size[0] + _NOISE_PAD, size[1] + _NOISE_PAD
+        width, height = (side + _NOISE_PX for side in size)
         fine = rng.standard_normal((height, width, 3), np.float32) * self.sensor.noise
         fine = cv2.GaussianBlur(fine, (0, 0), 0.55) * 1.7
         coarse = rng.standard_normal((height // 4 + 1, width // 4 + 1, 3), np.float32)
@@ -95,9 +96,14 @@ class Development:
         factor = np.array([*(255 * v**0.5 for v in gain.bgr), 0.0])
         scaled = cv2.multiply(root, factor, dtype=cv2.CV_8U)
         picture = cv2.LUT(scaled, self._curve)
-        x, y = (int(v) for v in rng.integers(0, _NOISE_PAD, 2))
-        height, width = picture.shape[:2]
-        noisy = cv2.add(picture, self._noise[y : y + height, x : x + width], dtype=cv2.CV_8U)
+        # In small parts: noise that was shifted as a whole could be followed like a thing.
+        noisy = np.empty_like(picture)
+        for top, left in product(*(range(0, many, _NOISE_PX) for many in picture.shape[:2])):
+            part = picture[top : top + _NOISE_PX, left : left + _NOISE_PX]
+            (high, wide), (height, width) = part.shape[:2], self._noise.shape[:2]
+            y, x = (int(v) for v in rng.integers(0, (height - high, width - wide)))
+            own = self._noise[y : y + high, x : x + wide]
+            noisy[top : top + high, left : left + wide] = cv2.add(part, own, dtype=cv2.CV_8U)
         return cast("ImageBGR", noisy)
 
     def compressed(self, picture: ImageBGR) -> bytes:
