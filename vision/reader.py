@@ -246,7 +246,7 @@ class Reader:
         followed = None
         if patient and placing is None:
             followed = self._look_closely(told, doubts, images, looks)
-        if patient and self._blocks:
+        if self._blocks:
             doubt_alone(told, doubts)
         names = list(looks)
         pixels = {name: self._looks[name].pixels(images[name])[1] for name in names}
@@ -467,6 +467,8 @@ class Reader:
         guessed = all(self.cameras[name].guessed for name in memory.pixels)
         doubts = Doubts(position, gains, self._certainty, columns, doubted=guessed)
         told = self._settled(position, doubts)
+        if self._blocks:
+            doubt_alone(told, doubts)
         # What is clipped is so in this picture, whatever it would be in the light of before.
         doubts.hear(self._heard(told, shown, changes, memory.followed))
         columns |= set(told.differing(state))

@@ -11,6 +11,7 @@ from calibration.camera import Camera
 from calibration.colour_fit import ColourView, fit_colours
 from calibration.colour_space import AXES, DARKEST, linear_light
 from rules.cells import Cell
+from rules.pieces import Extent, Placed
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
@@ -324,6 +325,19 @@ def test_a_unit_without_partner_is_doubted(bright: tuple[Scene, Studio, Reader])
 
     columns = reader.lattice.columns
     assert {column for column, _, _ in doubts.options()} == {2, 2 + 2 * columns}
+
+
+def test_half_a_block_is_doubted_while_a_game_is_followed(
+    bright: tuple[Scene, Studio, Reader],
+) -> None:
+    """Half a block that is well in sight is a misread one: a lamp's gleam on its other half."""
+    _, studio, reader = bright
+    block = Placed(Cell.parse("a1"), 1, Extent(1, 1, 2), "L")
+    half = Placed(Cell.parse("c3"), 1, Extent(1, 1, 1), "D")
+
+    reading = reader.read(studio.still((block, half), 3), last=Stacks.of({"a1": "LL"}))
+
+    assert Cell.parse("c3") in reading.unsure
 
 
 def test_a_pair_is_put_right_together() -> None:
