@@ -53,6 +53,11 @@ def wanted_sources(
                     f"the recording {word!r} shows none of the cameras {', '.join(cameras)}; "
                     f"it shows {', '.join(shown)}"
                 )
+            if twice := [camera for camera in inside if camera in found]:
+                raise TableError(
+                    f"camera {twice[0]!r} is named twice, as the recording {word!r} shows it, too; "
+                    "give one source a camera"
+                )
             found.update({camera: str(Path(word).resolve()) for camera in inside})
             continue
         if alone and Path(word).suffix:
@@ -71,6 +76,8 @@ def _inside(word: str, cameras: Mapping[str, CameraPlace]) -> list[str]:
     try:
         return list(recorded_cameras(Path(word)))
     except SourceError as error:
+        if Path(word).suffix.lower() == RECORDING:
+            raise
         camera = next(iter(cameras))
         raise SourceError(f"{error}; if it is a video, say of which camera: {camera}={word}") from (
             error

@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration.scene import CameraPlace
 from rules.events import Event
 from service import cli
 from service.bench.followed import compare
@@ -21,9 +22,11 @@ from service.setup_json import game_of
 from service.store import Store
 from service.table_eyes import table_reader
 from service.table_folder import read_table
+from service.table_reader import TableError
 from service.tables import setup_of
 from service.watching import open_cameras, wanted_sources
 from tests.service.virtual_tables import calibrated_folder, virtual_table
+from vision.errors import SourceError
 from vision.frame import Frame, Recorded
 from vision.pairing import moments
 from vision.sources.recording import Recorder
@@ -211,6 +214,34 @@ def test_a_recording_that_was_cut_off_is_told(
     assert cli.main(["watch", str(folder), f"overhead={cut}"]) == 0
 
     assert "was cut off" in capfd.readouterr().err
+
+
+def _recording(path: Path) -> Path:
+    recorder = Recorder(path)
+    for t in (0.0, 0.1):
+        recorder.keep(Frame(np.full((36, 64, 3), 90, dtype=np.uint8), t, "side"))
+    recorder.close()
+    return path
+
+
+def test_two_recordings_of_one_camera_are_refused(tmp_path: Path) -> None:
+    """Only one of them would be played, and nobody would know which."""
+    one, two = (_recording(tmp_path / f"{name}.kiebitz") for name in ("one", "two"))
+
+    with pytest.raises(TableError, match=r"named twice.*two.kiebitz.*give one source"):
+        wanted_sources([str(one), str(two)], {"side": CameraPlace("side")})
+
+
+def test_a_damaged_recording_is_not_taken_for_a_video(tmp_path: Path) -> None:
+    """What to do with a video is no help then."""
+    damaged = _recording(tmp_path / "damaged.kiebitz")
+    data = bytearray(damaged.read_bytes())
+    at = data.index(b"\xff\xd9") + 2  # behind the first picture
+    data[at : at + 8] = b"\0" * 8
+    damaged.write_bytes(bytes(data))
+
+    with pytest.raises(SourceError, match=r"damaged in the middle$"):
+        wanted_sources([str(damaged)], {"side": CameraPlace("side")})
 
 
 @pytest.mark.slow
