@@ -333,12 +333,18 @@ def test_doubt_is_looked_at_again_before_it_is_told() -> None:
     assert set(told[0].unsure) == {Cell.parse("c3")}
 
 
-def test_a_colour_that_nobody_sees_delays_no_turn() -> None:
-    """The rules tell which it is, and another look would not."""
-    room = Room(Stacks(), Stacks.of({"c3": "B"}))
+def doubtful_turn(choices: dict[str, float], *turns: Stacks) -> Room:
+    """A blue cube has just come to c3, but these are the chances of what stands there."""
+    room = Room(Stacks(), *turns)
     room.wait(1.0)
     room.put(c3="B")
-    room.reader.unsure = {Cell.parse("c3"): {"B": 0.5, "Y": 0.5}}
+    room.reader.unsure = {Cell.parse("c3"): choices}
+    return room
+
+
+def test_a_colour_that_nobody_sees_delays_no_turn() -> None:
+    """The rules tell which it is, and another look would not."""
+    room = doubtful_turn({"B": 0.5, "Y": 0.5}, Stacks.of({"c3": "B"}))
 
     told = [seen for seen in room.wait(0.2) if isinstance(seen, Scene)]
 
@@ -347,20 +353,15 @@ def test_a_colour_that_nobody_sees_delays_no_turn() -> None:
 
 def test_how_much_has_come_is_looked_at_again() -> None:
     """Another look may tell, and it would be another turn."""
-    room = Room(Stacks(), Stacks.of({"c3": "B"}))
-    room.wait(1.0)
-    room.put(c3="B")
-    room.reader.unsure = {Cell.parse("c3"): {"B": 0.55, "BB": 0.45}}
+    room = doubtful_turn({"B": 0.55, "BB": 0.45}, Stacks.of({"c3": "B"}))
 
     assert room.wait(1.2) == []
 
 
 def test_a_colour_that_nobody_sees_is_looked_at_again_where_either_is_fine() -> None:
     """Which turn it is depends on it."""
-    room = Room(Stacks(), Stacks.of({"c3": "B"}), Stacks.of({"c3": "Y"}))
-    room.wait(1.0)
-    room.put(c3="B")
-    room.reader.unsure = {Cell.parse("c3"): {"B": 0.5, "Y": 0.5}}
+    turns = Stacks.of({"c3": "B"}), Stacks.of({"c3": "Y"})
+    room = doubtful_turn({"B": 0.5, "Y": 0.5}, *turns)
 
     assert room.wait(1.2) == []
     assert scenes(room.wait(1.0))[:1] == [{"c3": "B"}]
