@@ -22,11 +22,11 @@ _COLOURS = {  # of the terminal, by the word that a table uses for its colour
     "neutral": "37",
 }
 _WORDS = {
-    "en": ("illegal", "still to do", "score", "legal"),
-    "de": ("regelwidrig", "noch zu tun", "Stand", "gültig"),
-    "fr": ("illégal", "reste à faire", "score", "valable"),
-    "es": ("ilegal", "falta por hacer", "puntos", "válida"),
-    "nl": ("ongeldig", "nog te doen", "stand", "geldig"),
+    "en": ("illegal", "still to do", "still allowed", "score", "legal"),
+    "de": ("regelwidrig", "noch zu tun", "noch erlaubt", "Stand", "gültig"),
+    "fr": ("illégal", "reste à faire", "encore permis", "score", "valable"),
+    "es": ("ilegal", "falta por hacer", "aún permitido", "puntos", "válida"),
+    "nl": ("ongeldig", "nog te doen", "nog toegestaan", "stand", "geldig"),
 }
 
 _SAID = {  # events that bring no sentence along
@@ -106,7 +106,8 @@ class Pretty:
         self._shown: tuple[int, str] | None = None  # the turn printed last
         self._at_end: dict[int, Mapping[str, int]] = {}  # the score behind each finished turn
         self._game = game
-        self._illegal, self._owed, self._score, self._legal = _WORDS[language]
+        words = _WORDS[language]
+        self._illegal, self._owed, self._allowed, self._score, self._legal = words
         self._said = _SAID[language]
         self._coloured = sys.stdout.isatty() if coloured is None else coloured
 
@@ -125,7 +126,9 @@ class Pretty:
             case "turn":
                 return self._turn(clock, data)
             case "owed":
-                return f"{clock}  {self._owed} – {'; '.join(self._debts(data))}"
+                # A bonus may be left alone, so nobody has to do it.
+                head = self._allowed if data["what"] == "bonus" else self._owed
+                return f"{clock}  {head} – {'; '.join(self._debts(data))}"
             case "kept":
                 said = f"{clock}  {self._said['kept'].format(**data)}"
                 return said + self._below(self._at_end.get(data["n"]))

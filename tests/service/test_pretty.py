@@ -58,9 +58,6 @@ OWED = [
         "Blau: einen Stein umsetzen bei d4 und e4",
         id="move there",
     ),
-    pytest.param(
-        owed("bonus"), "Blue may use a bonus", "Blau darf einen Bonus nutzen", id="a bonus"
-    ),
 ]
 
 
@@ -71,6 +68,17 @@ def test_what_is_owed_is_a_sentence(event: Event, english: str, german: str) -> 
 
     assert Pretty(game, coloured=False).text(event) == f"  0:01.0  still to do – {english}"
     assert Pretty(game, "de", coloured=False).text(event) == f"  0:01.0  noch zu tun – {german}"
+
+
+def test_a_bonus_is_no_debt() -> None:
+    """It may be declined: nobody should think that something is missing."""
+    game = find_game("kewbz").set_up()
+    english, german = (
+        Pretty(game, one, coloured=False).text(owed("bonus")) for one in ("en", "de")
+    )
+
+    assert english == "  0:01.0  still allowed – Blue may use a bonus"
+    assert german == "  0:01.0  noch erlaubt – Blau darf einen Bonus nutzen"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

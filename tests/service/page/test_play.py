@@ -119,6 +119,22 @@ def test_what_is_owed_is_told(visit: Opener, session: GameSession) -> None:
     see(session, d4="B", d5="YB", c5="B", b5="Y")
 
     expect(page.locator(".owed")).to_contain_text(re.compile(r"Yellow: .* on "))
+    expect(page.locator(".owed")).to_contain_text("Still to do")
+
+
+def test_a_bonus_is_no_debt(visit: Opener, site: Site) -> None:
+    """TURRIS lets players decline it, so the page does not say that it is still to do."""
+    session = site.session(game="turris", players={})
+    see(session)
+    see(session, a1="L", b1="L")
+    see(session, a1="L", b1="L", c1="DD")
+    see(session, a1="L", b1="L", c1="DD", a2="L", b2="L")
+
+    page = visit("/")
+
+    expect(page.locator(".owed")).to_contain_text("may use a bonus")
+    expect(page.locator(".owed")).to_contain_text("Still allowed")
+    expect(page.locator(".owed")).not_to_contain_text("Still to do")
 
 
 def test_a_misread_cell_is_corrected_by_keyboard(visit: Opener, site: Site) -> None:

@@ -65,6 +65,7 @@ const words: Words = {
   "over.wonMany": "{names} gewinnen",
   "over.draw": "Unentschieden",
   "owed.title": "Noch zu tun",
+  "owed.allowed": "Noch erlaubt",
   "owed.stackOne": "{name}: 1 Stein auf {cell}",
   "owed.stackMany": "{name}: {n} Steine auf {cell}",
   "owed.relocate": "{name}: einen Stein umsetzen",

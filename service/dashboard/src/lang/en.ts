@@ -63,6 +63,7 @@ const en = {
   "over.wonMany": "{names} win",
   "over.draw": "A draw",
   "owed.title": "Still to do",
+  "owed.allowed": "Still allowed",
   "owed.stackOne": "{name}: 1 piece on {cell}",
   "owed.stackMany": "{name}: {n} pieces on {cell}",
   "owed.relocate": "{name}: move a piece",

@@ -65,6 +65,7 @@ const words: Words = {
   "over.wonMany": "Ganan {names}",
   "over.draw": "Empate",
   "owed.title": "Falta por hacer",
+  "owed.allowed": "Aún permitido",
   "owed.stackOne": "{name}: 1 pieza en {cell}",
   "owed.stackMany": "{name}: {n} piezas en {cell}",
   "owed.relocate": "{name}: mover una pieza",

@@ -65,6 +65,7 @@ const words: Words = {
   "over.wonMany": "{names} gagnent",
   "over.draw": "Match nul",
   "owed.title": "Reste à faire",
+  "owed.allowed": "Encore permis",
   "owed.stackOne": "{name} : 1 pièce sur {cell}",
   "owed.stackMany": "{name} : {n} pièces sur {cell}",
   "owed.relocate": "{name} : déplacer une pièce",

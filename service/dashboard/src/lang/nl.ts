@@ -65,6 +65,7 @@ const words: Words = {
   "over.wonMany": "{names} winnen",
   "over.draw": "Gelijkspel",
   "owed.title": "Nog te doen",
+  "owed.allowed": "Nog toegestaan",
   "owed.stackOne": "{name}: 1 steen op {cell}",
   "owed.stackMany": "{name}: {n} stenen op {cell}",
   "owed.relocate": "{name}: een steen verplaatsen",

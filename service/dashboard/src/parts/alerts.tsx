@@ -50,19 +50,11 @@ export function Alerts({ info, state, host, mayTouch, mayPass }: AlertsProps) {
     <div class="alerts">
       <div aria-live="assertive">{breach && <Breach info={info} turn={breach} mayTouch={mayTouch} />}</div>
       <div aria-live="polite">
-        {!breach && state.phase === "play" && state.owed.length > 0 && (
-          <section class="alert owed">
-            <h2>{t("owed.title")}</h2>
-            <ul>
-              {state.owed.flatMap((owed) =>
-                owedInWords(info, owed).map((words) => (
-                  <li key={words}>
-                    {owed.player in info.colours && <Chip colours={info.colours} letter={owed.player} />} {words}
-                  </li>
-                )),
-              )}
-            </ul>
-          </section>
+        {!breach && state.phase === "play" && (
+          <>
+            <Debts info={info} title={t("owed.title")} owed={state.owed.filter((one) => one.what !== "bonus")} />
+            <Debts info={info} title={t("owed.allowed")} owed={state.owed.filter((one) => one.what === "bonus")} />
+          </>
         )}
         {state.may_pass && state.next && <Passing info={info} player={state.next} mine={mayPass} />}
         {state.asks.map((ask) => (
@@ -100,6 +92,27 @@ export function Alerts({ info, state, host, mayTouch, mayPass }: AlertsProps) {
             ))}
       </div>
     </div>
+  );
+}
+
+// What the open turn still needs; a bonus stands by itself, as it may be left alone.
+function Debts({ info, title, owed }: { info: TableInfo; title: string; owed: Owed[] }) {
+  if (!owed.length) {
+    return null;
+  }
+  return (
+    <section class="alert owed">
+      <h2>{title}</h2>
+      <ul>
+        {owed.flatMap((one) =>
+          owedInWords(info, one).map((words) => (
+            <li key={words}>
+              {one.player in info.colours && <Chip colours={info.colours} letter={one.player} />} {words}
+            </li>
+          )),
+        )}
+      </ul>
+    </section>
   );
 }
 
