@@ -51,6 +51,13 @@ def with_colours(
     return replace(calibration, colours=data)
 
 
+def doubts_of(calibration: Calibration) -> tuple[str, ...]:
+    """Reasons not to trust the colours that are stored."""
+    data = calibration.colours
+    told = data.get("doubts") if isinstance(data, dict) else None
+    return tuple(map(str, told)) if isinstance(told, list) else ()
+
+
 def trusted(calibration: Calibration) -> bool:
     """Whether colours are stored that were told without doubt."""
     data = calibration.colours

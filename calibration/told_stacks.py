@@ -64,6 +64,11 @@ class Arrangement:
     cells: tuple[Cell, ...]
     how: str
 
+    @property
+    def turned(self) -> bool:
+        """Whether the board would have to lie another way: a `clock` may be wrong."""
+        return self.how.startswith("turned")
+
 
 @dataclass(frozen=True, slots=True)
 class ToldCheck:

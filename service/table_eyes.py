@@ -124,6 +124,26 @@ def tell_unlearned(folder: Path, names: Iterable[str]) -> None:
             )
 
 
+def tell_doubtful(folder: Path, names: Iterable[str]) -> None:
+    """Says again what calibration doubted, unless colours without doubt have confirmed it."""
+    calibration = store.read(folder)
+    if colour_store.trusted(calibration):
+        return
+    for name in names:
+        record = calibration.cameras.get(name)
+        if record is not None and record.doubts:
+            sys.stderr.write(
+                f"{name}: its place is doubtful ({'; '.join(record.doubts)}), and no colours were "
+                f"learned that would confirm it; run `kiebitz calibrate pose {folder} {name}=IMAGE`"
+                " again, then `calibrate colours`\n"
+            )
+    if doubts := colour_store.doubts_of(calibration):
+        sys.stderr.write(
+            f"the colours are doubtful: {'; '.join(doubts)}; run `kiebitz calibrate colours "
+            f"{folder} CAM=IMAGE --stacks JSON` again\n"
+        )
+
+
 def reader_of(table: Table, board: Board, eyes: Mapping[str, CameraEye]) -> Reader:
     """The reader of a table for these cameras."""
     return Reader(

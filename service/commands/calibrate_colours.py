@@ -1,7 +1,7 @@
 """`kiebitz calibrate colours`: what the pieces look like under this light."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +17,8 @@ from calibration.errors import NotFound
 from calibration.scene import CameraPlace
 from calibration.told_stacks import ToldCheck, check_told
 from rules.errors import SetupError
+from rules.lattice import Board
+from rules.stacks import Stacks
 from service.camera_pictures import camera_pictures, showing, take_settled_picture
 from service.camera_settings import keep_settings
 from service.flat_pieces import lie_flat, not_empty
@@ -68,7 +70,12 @@ def colours(
         board = measured_board(table, calibration)
     full = not_empty(_views(images, empties, calibration), board, names, known)
     empties |= dict.fromkeys(full)
-    check = check_told(list(_views(images, empties, calibration).values()), board, known)
+    views = _views(images, empties, calibration)
+    check = check_told(list(views.values()), board, known)
+    odd = {} if check.fits else _at_odds(views, board, known)
+    astray = {name: own for name, own in odd.items() if own.rather and own.rather.turned}
+    if astray and not force:
+        raise NotFound(_looking_astray(astray, views, folder))
     if check.rather is not None and not force:
         raise NotFound(_contradicted(check, folder))
     steady: Mapping[str, str] = {}
@@ -78,12 +85,11 @@ def colours(
     fitted = fit_colours(list(views.values()), board, names, known)
     verdict = judge_colours(list(views.values()), fitted, board, known, names)
     _check_seen(verdict, calibration, folder, force=force)
+    doubts = [*verdict.doubts, *_whose(odd, views)]
     found = dict(zip(views, fitted, strict=True))
     now = datetime.now(UTC).astimezone().isoformat(timespec="seconds")
     source = ", ".join(word.partition("=")[2] or word for word in pictures)
-    stored = colour_store.with_colours(
-        calibration, found, date=now, source=source, doubts=verdict.doubts
-    )
+    stored = colour_store.with_colours(calibration, found, date=now, source=source, doubts=doubts)
     store.write(folder, stored)
     keep_settings(folder, locked)
     for name in full:
@@ -92,7 +98,7 @@ def colours(
     for sentence in steady.values():
         print(sentence)
     _tell_missing([n for n, view in views.items() if view.empty is None and n not in full], folder)
-    _tell(found, names, verdict)
+    _tell(found, names, verdict, doubts)
 
 
 def _check_seen(
@@ -131,6 +137,36 @@ def _views(
         )
         for name, image in images.items()
     }
+
+
+def _at_odds(views: Mapping[str, ColourView], board: Board, known: Stacks) -> dict[str, ToldCheck]:
+    """The cameras that contradict the stacks by themselves, where another one confirms them."""
+    alone = {name: check_told([view], board, known) for name, view in views.items()}
+    confirmed = any(own.fits and own.shares for own in alone.values())
+    return {name: own for name, own in alone.items() if not own.fits} if confirmed else {}
+
+
+def _whose(odd: Mapping[str, ToldCheck], views: Mapping[str, ColourView]) -> list[str]:
+    """Which cameras alone contradict the stacks; nothing where none does, or all do."""
+    if not odd:
+        return []
+    others = " and ".join(name for name in views if name not in odd)
+    return [f"this is what {' and '.join(odd)} shows, but not {others}"]
+
+
+def _looking_astray(
+    odd: Mapping[str, ToldCheck], views: Mapping[str, ColourView], folder: Path
+) -> str:
+    """That only some cameras see the pieces elsewhere: it is not --stacks that is wrong."""
+    told = "; ".join(f"{name}: {'; '.join(own.doubts)}" for name, own in odd.items())
+    which = " and ".join(odd)
+    others = " and ".join(name for name in views if name not in odd)
+    return (
+        f"no colours were learned, for {which} shows the pieces elsewhere than --stacks says, "
+        f"while {others} shows them there ({told}); correct the `clock` of {which} in "
+        f"{folder / 'table.toml'}, then run `kiebitz calibrate pose {folder} "
+        f"{' '.join(f'{name}=IMAGE' for name in odd)}`; --force believes --stacks all the same"
+    )
 
 
 def _contradicted(check: ToldCheck, folder: Path) -> str:
@@ -178,7 +214,10 @@ def _tell_missing(names: Iterable[str], folder: Path) -> None:
 
 
 def _tell(
-    found: Mapping[str, CameraColours], names: Mapping[str, str], verdict: ColourVerdict
+    found: Mapping[str, CameraColours],
+    names: Mapping[str, str],
+    verdict: ColourVerdict,
+    doubts: Sequence[str],
 ) -> None:
     """Says what was learned, and whether it is enough."""
     for name, learned in found.items():
@@ -201,5 +240,5 @@ def _tell(
                 "these two will be mixed up at times: use more or whiter light, "
                 "and keep the pieces out of shadow and glare\n"
             )
-    if verdict.doubts:
-        print(f"DOUBTFUL: {'; '.join(verdict.doubts)}")
+    if doubts:
+        print(f"DOUBTFUL: {'; '.join(doubts)}")

@@ -15,7 +15,7 @@ from calibration.cv import Image, check_place, write_image
 from rules.stacks import Stacks
 from service.camera_pictures import camera_pictures, showing
 from service.stacks_text import check_letters, stacks_from
-from service.table_eyes import calibrated_eyes, reader_of, tell_unlearned, with_pose
+from service.table_eyes import calibrated_eyes, reader_of, tell_doubtful, tell_unlearned, with_pose
 from service.table_folder import read_table
 from vision.errors import NoPicture
 from vision.familiar import familiar
@@ -50,11 +50,7 @@ def run(
     calibration = store.read(folder)
     images = _at_size(with_pose(images, calibration, folder), calibration)
     reader, reading = _read(folder, images, last)
-    for name in sorted(name for name, eye in reader.cameras.items() if eye.guessed):
-        sys.stderr.write(
-            f"{name}: its place is doubtful, and no colours were learned that would confirm it; "
-            f"run `kiebitz calibrate pose {folder} {name}=IMAGE` again, then `calibrate colours`\n"
-        )
+    tell_doubtful(folder, sorted(reader.cameras))
     tell_unlearned(folder, sorted(n for n, eye in reader.cameras.items() if not eye.guessed))
     for name in sorted(reading.strange):
         sys.stderr.write(

@@ -15,7 +15,7 @@ from service.clips import Clips
 from service.output import write_event
 from service.pipeline import table_pipeline
 from service.pretty import Pretty
-from service.table_eyes import tell_unlearned
+from service.table_eyes import tell_doubtful, tell_unlearned
 from service.table_folder import read_table
 from service.watching import Progress, open_cameras, wanted_sources, watch
 from vision.frame import Frame, Recorded, Source
@@ -62,6 +62,7 @@ def run(
     places = table.scene.cameras
     wanted = wanted_sources(cameras or [], places)
     pipeline = table_pipeline(folder, wanted, language)
+    tell_doubtful(folder, wanted)
     tell_unlearned(folder, wanted)
     sources = open_cameras(wanted, places, folder)
     rotate = {name: places[name].rotate for name in wanted}

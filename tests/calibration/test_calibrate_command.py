@@ -1,6 +1,7 @@
 """`kiebitz calibrate`: what is stored stays where a new picture tells less."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from service.cli import main
 
 TUNE = Path(__file__).resolve().parents[2] / "sample_images" / "tune" / "kewbz-one"
 Said = pytest.CaptureFixture[str]
+TWO = TUNE.parent / "kewbz-two"
 STACKS = json.loads((TUNE / "truth.json").read_text(encoding="utf-8"))["colours"]
 
 
@@ -269,3 +271,31 @@ def test_cards_do_not_hide_what_is_wrong_with_the_cells(
     assert "by its markers" in found.out
     assert said in found.out + found.err
     assert bool(found.err or "DOUBTFUL" in found.out) == bool(said)
+
+
+@pytest.mark.slow
+def test_a_wrong_clock_of_one_of_two_cameras_is_told_with_its_name(
+    tmp_path: Path, capsys: Said
+) -> None:
+    """Nothing is learned from it; by force it is, and whoever plays is reminded of it."""
+    words = re.sub(r"\[\[markers\]\]\n(?:.+\n)*", "", (TWO / "table.toml").read_text("utf-8"))
+    (tmp_path / "table.toml").write_text(words.replace("clock = 5.0", "clock = 8.0"), "utf-8")
+    known = json.loads((TWO / "truth.json").read_text("utf-8"))["colours"]
+    table = str(tmp_path)
+
+    def shown(what: str) -> list[str]:
+        return [f"{name}={TWO / f'{what}.{name}.jpg'}" for name in ("overhead", "side")]
+
+    assert main(["calibrate", "pose", table, *shown("empty")]) == 0
+    learn = ["calibrate", "colours", table, *shown("colours"), "--stacks", json.dumps(known)]
+    capsys.readouterr()
+
+    assert main(learn) == 1
+    assert "correct the `clock` of side" in capsys.readouterr().err
+    assert main([*learn, "--force"]) == 0
+    assert "this is what side shows, but not overhead" in capsys.readouterr().out
+    for again in (["read", table, *shown("still00")], ["watch", table, shown("still00")[1]]):
+        assert main(again) == 0
+        said = capsys.readouterr().err
+        assert "the colours are doubtful: " in said
+        assert "what side shows, but not overhead" in said
