@@ -13,7 +13,7 @@ import pytest
 
 from vision.errors import SourceError, SourceLost
 from vision.frame import Frame, ImageBGR, Recorded, Source
-from vision.sources import LiveSource, open_source
+from vision.sources import FileSource, LiveSource, open_source
 from vision.sources.device import device_number
 from vision.sources.jpeg import decode, encode
 from vision.sources.live import Shot, Watch
@@ -137,6 +137,76 @@ def test_damaged_pictures_are_passed_over(tmp_path: Path) -> None:
     assert isinstance(source, Recorded)
 
     assert [number_of(f) for f in source.frames()] == [0, 1, 4, 5]
+
+
+def played(file: Path) -> FileSource:
+    """A source that was played to its end."""
+    source = open_source("overhead", str(file))
+    assert isinstance(source, FileSource)
+    for _ in source.frames():
+        pass
+    return source
+
+
+@pytest.mark.parametrize("make", RECORDED.values(), ids=RECORDED)
+def test_nothing_is_said_of_a_whole_recording(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    """What was shown to its end has lost nothing."""
+    assert played(make(tmp_path)).lost.told() == []
+
+
+def test_damaged_pictures_are_named(tmp_path: Path) -> None:
+    """Who looks for a dispute must know which pictures are missing."""
+    folder = as_folder(tmp_path)
+    for name in ("002.jpg", "003.jpg"):
+        (folder / name).write_bytes((folder / name).read_bytes()[:-5])
+
+    told = played(folder).lost.told()
+
+    assert told == ["2 pictures are damaged, and left out: 002.jpg, 003.jpg"]
+
+
+def test_an_mjpeg_file_that_was_cut_off_is_told(tmp_path: Path) -> None:
+    """Its last picture is not whole."""
+    file = as_mjpeg(tmp_path)
+    file.write_bytes(file.read_bytes()[:-5])
+
+    (told,) = played(file).lost.told()
+
+    assert "was cut off in the middle of its last picture" in told
+
+
+def long_video(path: Path) -> Path:
+    """Six seconds of noise, as AVI or MP4 by its name."""
+    code = "MJPG" if path.suffix == ".avi" else "mp4v"
+    writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*code), 15.0, (64, 48))
+    rng = np.random.default_rng(1)
+    for _ in range(90):
+        writer.write(rng.integers(0, 255, (48, 64, 3), dtype=np.uint8))
+    writer.release()
+    return path
+
+
+def test_a_video_that_was_cut_off_is_told(tmp_path: Path) -> None:
+    """Its header tells how long it was once."""
+    file = long_video(tmp_path / "clip.avi")
+    assert played(file).lost.told() == []
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) // 2])
+
+    (told,) = played(file).lost.told()
+
+    assert "was cut off" in told
+    assert "6.0 s" in told
+
+
+def test_an_mp4_without_its_end_is_told(tmp_path: Path) -> None:
+    """Nobody can play it, and whoever copied it can do something about that."""
+    file = long_video(tmp_path / "clip.mp4")
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) // 2])
+
+    with pytest.raises(SourceError, match="cut off, or is still being recorded or copied"):
+        played(file)
 
 
 def test_a_recording_that_was_cut_off_plays_to_its_last_whole_picture(tmp_path: Path) -> None:
