@@ -92,7 +92,9 @@ class Whereabouts:
                 # Pictures of two sizes by turns are told once.
                 if t - self._resized.get(name, -np.inf) > self.settings.resized_s:
                     width, height = self._table[name].camera.size
-                    yield CameraNote(t, name, "resized", f"not {width} x {height}")
+                    high, wide = given.image.shape[:2]
+                    sizes = f"{wide} x {high}, not {width} x {height}"
+                    yield CameraNote(t, name, "resized", sizes)
                 self._resized[name] = t
                 continue
             if self.cameras[name].take(t, frame):

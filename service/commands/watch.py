@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -10,11 +11,13 @@ import cv2
 import typer
 
 from rules.errors import KiebitzError
+from rules.events import Event
 from rules.sentences import LANGUAGES
 from service.clips import Clips
 from service.output import write_event
 from service.pipeline import table_pipeline
 from service.pretty import Pretty
+from service.quiet import quiet_libraries
 from service.table_eyes import tell_doubtful, tell_unlearned
 from service.table_folder import read_table
 from service.watching import Progress, open_cameras, wanted_sources, watch
@@ -23,6 +26,8 @@ from vision.sources.files import RECORDING, FileSource
 from vision.sources.recording import Recorder, is_cut_off
 
 WORTH_TELLING_S = 0.05
+_WELL = ("back", "realigned")
+_UNREAD = ("moved", "swapped", "wrong-table", "resized")  # its pictures are not this table's
 
 
 def run(
@@ -68,6 +73,7 @@ def run(
     rotate = {name: places[name].rotate for name in wanted}
     show = Pretty(pipeline.game, language, names=pipeline.names).show if pretty else write_event
     with contextlib.ExitStack() as stack:
+        damaged = stack.enter_context(quiet_libraries())
         for source in sources.values():
             stack.callback(source.close)
         recorder = Recorder(record) if record else None
@@ -80,27 +86,78 @@ def run(
         live = not any(isinstance(source, Recorded) for source in sources.values())
         if live:
             sys.stderr.write(f"watching {', '.join(sources)}; stop with Ctrl-C\n")
-        nothing = True
         keep = kept.keep if kept is not None else _keep_nothing
         events = watch(pipeline, sources, rotate, recorder=recorder, progress=progress, keep=keep)
-        # To stop is how live cameras are left.
-        ends = contextlib.suppress(KeyboardInterrupt) if live else contextlib.nullcontext()
-        with ends:
+        heard = _Heard()
+        with _until_stopped(record, live=live):
             for event in stack.enter_context(contextlib.closing(events)):
                 show(event)
                 sys.stdout.flush()
-                nothing = nothing and event.event != "settled"
+                heard.take(event)
                 if kept is not None:
                     kept.told(event)
         if record is not None:
             sys.stderr.write(f"recorded in {record}\n")
         _tell_cut_off(wanted.values())
-        if nothing:
+        _tell_lost(sources.values(), damaged=damaged())
+        heard.tell_nothing(folder, sources)
+        _tell_lags(pipeline.follower.lags())
+
+
+@dataclass(slots=True)
+class _Heard:
+    """Whether anything was read, and the cameras from which nothing can be."""
+
+    nothing: bool = True
+    trouble: dict[str, str] = field(default_factory=dict)  # what was said of them
+
+    def take(self, event: Event) -> None:
+        """One more event."""
+        self.nothing = self.nothing and event.event != "settled"
+        if event.event == "camera":
+            camera, state = event.data["camera"], event.data["state"]
+            if state in _UNREAD:
+                self.trouble[camera] = event.data["say"]
+            elif state in _WELL:
+                self.trouble.pop(camera, None)
+
+    def tell_nothing(self, folder: Path, cameras: Iterable[str]) -> None:
+        """Says why nothing was read, if nothing was."""
+        if not self.nothing:
+            return
+        if self.trouble:
+            again = " ".join(f"{name}=IMAGE" for name in self.trouble)
+            sys.stderr.write(
+                f"nothing was read. {' '.join(self.trouble.values())} Give pictures of this table "
+                f"as it was calibrated, or run `kiebitz calibrate pose {folder} {again}` first\n"
+            )
+        if set(cameras) - set(self.trouble):
             sys.stderr.write(
                 "nothing stood still for long enough to be read; "
                 f"single pictures are read by `kiebitz read {folder} CAM=IMAGE`\n"
             )
-        _tell_lags(pipeline.follower.lags())
+
+
+@contextlib.contextmanager
+def _until_stopped(record: Path | None, *, live: bool) -> Iterator[None]:
+    """Ctrl-C ends a live game; for a recording it is told how far that has come."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if live:
+            return
+        kept = f"; what was watched until then is recorded in {record}" if record else ""
+        sys.stderr.write(f"stopped before the recording ended{kept}\n")
+        raise
+
+
+def _tell_lost(sources: Iterable[Source], *, damaged: bool) -> None:
+    """Says what of recordings was not shown: who looks for a dispute must know why."""
+    for source in sources:
+        for sentence in source.lost.told() if isinstance(source, FileSource) else ():
+            sys.stderr.write(f"{source.camera}: {sentence}\n")
+    if damaged:
+        sys.stderr.write("some pictures are damaged, and were looked at as far as they go\n")
 
 
 def _tell_cut_off(sources: Iterable[int | str | None]) -> None:

@@ -29,6 +29,7 @@ from tests.service.virtual_tables import calibrated_folder, virtual_table
 from vision.errors import SourceError
 from vision.frame import Frame, Recorded
 from vision.pairing import moments
+from vision.sources.jpeg import encode
 from vision.sources.recording import Recorder
 
 SCRIPT = """game = kewbz
@@ -264,6 +265,67 @@ def test_live_cameras_are_left_by_ctrl_c(
 
     assert cli.main(["watch", str(folder), "--record", str(kept)]) == 0
     assert str(kept) in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_stopped_recording_says_what_was_kept(
+    played: tuple[Path, tuple[Event, ...]],
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Ctrl-C in the middle is no end, but what was recorded until then is there."""
+
+    def pressed(*_: object, **__: object) -> Iterator[Event]:
+        yield from ()
+        raise KeyboardInterrupt
+
+    folder, _ = played
+    kept = tmp_path / "part.kiebitz"
+    monkeypatch.setattr("service.commands.watch.watch", pressed)
+
+    assert cli.main(["watch", str(folder), "--record", str(kept)]) == cli.INTERRUPTED
+    said = capfd.readouterr().err
+    assert "stopped before the recording ended" in said
+    assert f"until then is recorded in {kept}" in said
+
+
+@pytest.mark.slow
+def test_damaged_pictures_are_told(
+    played: tuple[Path, tuple[Event, ...]], capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Which are left out, and that some are damaged; never in the words of an image library."""
+    folder, _ = played
+    rng = np.random.default_rng(1)
+    whole = encode(rng.integers(0, 255, (360, 640, 3), dtype=np.uint8))
+    (tmp_path / "0.jpg").write_bytes(whole)
+    (tmp_path / "1.jpg").write_bytes(whole[:-2000])
+    (tmp_path / "2.jpg").write_bytes(whole[:50_000] + b"\0" * 400 + whole[50_400:])
+
+    assert cli.main(["watch", str(folder), f"overhead={tmp_path}"]) == 0
+
+    said = capfd.readouterr().err
+    assert "overhead: 1 picture is damaged, and left out: 1.jpg" in said
+    assert "some pictures are damaged" in said
+    assert "Corrupt" not in said
+
+
+@pytest.mark.slow
+def test_why_nothing_was_read_is_told(
+    played: tuple[Path, tuple[Event, ...]], capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Pictures of another shape stand still for ever; the sizes say what is wrong with them."""
+    folder, _ = played
+    for number in range(15):
+        picture = np.full((480, 640, 3), 90, dtype=np.uint8)
+        cv2.imwrite(str(tmp_path / f"{number:02}.png"), picture)
+
+    assert cli.main(["watch", str(folder), f"overhead={tmp_path}"]) == 0
+
+    said = capfd.readouterr().err
+    assert "nothing was read" in said
+    assert "(640 x 480, not 640 x 360)" in said
+    assert "stood still" not in said
 
 
 def test_a_folder_without_a_table_is_told(

@@ -1,0 +1,52 @@
+"""Keeps what image libraries write on standard error from standing between our sentences."""
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+
+_ERR = 2  # libraries write there, past `sys.stderr`
+_MOST = 100_000  # bytes of their words that are looked through
+
+
+@contextlib.contextmanager
+def quiet_libraries() -> Iterator[Callable[[], bool]]:
+    """Only what Kiebitz says is printed; gives a question: was any picture said to be damaged?
+
+    A JPEG that is damaged in its middle is decoded all the same, with a word to the terminal.
+    """
+    ours = sys.stderr
+    ours.flush()
+    terminal = os.dup(_ERR)
+    with tempfile.TemporaryFile() as words:
+        os.dup2(words.fileno(), _ERR)
+        if _number(ours) == _ERR:
+            sys.stderr = open(  # noqa: SIM115  closed below
+                terminal,
+                "w",
+                buffering=1,
+                encoding=ours.encoding,
+                errors=ours.errors,
+                closefd=False,
+            )
+
+        def damaged() -> bool:
+            words.seek(0)
+            return b"JPEG" in words.read(_MOST)
+
+        try:
+            yield damaged
+        finally:
+            sys.stderr.flush()
+            sys.stderr = ours
+            os.dup2(terminal, _ERR)
+            os.close(terminal)
+
+
+def _number(stream: object) -> int:
+    """The number of the file behind a stream; -1 where there is none, as under test."""
+    try:
+        return int(stream.fileno())  # type: ignore[attr-defined]
+    except (AttributeError, OSError, ValueError):
+        return -1
