@@ -5,7 +5,7 @@ import re
 import cv2
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from rules.stacks import Stacks
 from service.follower import Seen
@@ -100,15 +100,20 @@ def test_the_board_is_whole_above_the_bar(visit: Opener, session: GameSession) -
     assert stage["y"] < bar["y"] < stage["y"] + stage["height"]
     above = slice(round(stage["y"]), round(bar["y"]))
 
-    shown = picture(page)[above]
+    drawn = picture(page)[above]
     page.add_style_tag(content=".top nav { visibility: hidden }")
 
-    assert (picture(page)[above] == shown).all()
+    assert (picture(page)[above] == drawn).all()
 
 
 def picture(page: Page) -> ImageBGR:
     """The window as one sees it; a part of it would be drawn in another way."""
-    png = np.frombuffer(page.screenshot(), np.uint8)
+    return shown(page)
+
+
+def shown(what: Page | Locator) -> ImageBGR:
+    """A window, or a part of it, as a picture."""
+    png = np.frombuffer(what.screenshot(), np.uint8)
     return np.asarray(cv2.imdecode(png, cv2.IMREAD_COLOR), np.uint8)
 
 
@@ -463,3 +468,25 @@ def test_cards_are_drawn_and_laid_down(visit: Opener, site: Site) -> None:
     expect(page.locator(".turns li").first).to_contain_text("Card")
     assert session.state.score == {"1": 1, "2": 0}
     assert session.state.turns[-1]["move"] == "claim RY/GB"
+
+
+def test_a_new_block_at_the_back_is_whole(visit: Opener, site: Site) -> None:
+    """It is no higher than those in front, but reaches further up in the picture."""
+    session = site.session(game="turris", players={})
+    see(session)
+    see(session, a1="LL")
+    page = visit("/")
+    stage = page.locator(".stage")
+    expect(stage.locator("canvas")).to_be_visible()
+    page.wait_for_timeout(800)
+    before = shown(stage)
+
+    see(session, a1="LL", a2="DD")
+    see(session, a1="LL", a2="DD", a3="LL")
+    expect(page.locator(".turns li")).to_have_count(3)
+    page.wait_for_timeout(800)
+    after = shown(stage)
+
+    assert (after != before).any()
+    # Only the gleam of the background is there; a piece would be far from it.
+    assert cv2.absdiff(after[:3], before[:3]).max() < 20, "a piece reaches beyond the upper edge"

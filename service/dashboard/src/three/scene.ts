@@ -230,11 +230,11 @@ export class BoardScene {
     const seen = [...view.pieces, ...view.missing];
     const highest = Math.max(0, ...seen.map(({ level, extent }) => level - 1 + extent[2]));
     this.tops = seen.flatMap((piece) => this.upperCorners(piece));
-    if (highest !== this.highest) {
-      this.highest = highest;
-      if (!this.touched) {
-        this.fit();
-      }
+    // What stands further back reaches further up, though it may be no higher.
+    const grown = highest !== this.highest || !this.tops.every((corner) => this.inPicture(corner));
+    this.highest = highest;
+    if (grown && !this.touched) {
+      this.fit();
     }
     this.draw();
   }
@@ -459,10 +459,7 @@ export class BoardScene {
       this.camera.position.copy(way).multiplyScalar(far).add(this.controls.target);
       this.camera.lookAt(this.controls.target);
       this.camera.updateMatrixWorld();
-      return corners.every((corner) => {
-        const seen = corner.clone().project(this.camera);
-        return Math.abs(seen.x) < 0.97 && Math.abs(seen.y) < 0.95;
-      });
+      return corners.every((corner) => this.inPicture(corner));
     };
     let far = 0;
     for (let round = 0; round < 3; round++) {
@@ -484,6 +481,11 @@ export class BoardScene {
     this.controls.maxDistance = far * 2;
     this.controls.update();
     this.draw();
+  }
+
+  private inPicture(corner: Vector3): boolean {
+    const seen = corner.clone().project(this.camera);
+    return Math.abs(seen.x) < 0.97 && Math.abs(seen.y) < 0.95;
   }
 
   turn(radians: number): void {
