@@ -18,9 +18,14 @@ PAGES = sorted(
 )
 
 
+def blocks(page: Path, language: str) -> list[str]:
+    """What stands in a page's blocks of one language."""
+    return re.findall(rf"(?ms)^ *```{language}\n(.*?)^ *```", page.read_text("utf-8"))
+
+
 def commands(page: Path) -> Iterator[list[str]]:
     """The words after `kiebitz` or `run.py` of every such line in a page's blocks of commands."""
-    for block in re.findall(r"(?ms)^ *```sh\n(.*?)^ *```", page.read_text("utf-8")):
+    for block in blocks(page, "sh"):
         for line in block.replace("\\\n", "").splitlines():
             words = shlex.split(line, comments=True)
             if words[:2] == ["python3", "run.py"]:
@@ -91,6 +96,51 @@ def test_our_pictures_are_read_as_the_readme_says(
     truth = json.loads((tmp_path / "try" / "truth.json").read_text("utf-8"))
     assert read["stacks"] == truth["stills"]["still06"]["stacks"]
     assert (tmp_path / "try" / "read.png").exists()
+
+
+@pytest.mark.slow
+def test_an_excerpt_is_watched_as_the_documentation_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who types what stands there sees a game followed, with an illegal turn in it."""
+    page = ROOT / "docs" / "following.md"
+    copied = re.search(r"(?m)^cp -r (\S+) evening$", page.read_text("utf-8"))
+    assert copied
+    shutil.copytree(ROOT / copied[1], tmp_path / "evening")
+    monkeypatch.chdir(tmp_path)
+
+    for words in commands(page):
+        if "evening" in words:
+            capsys.readouterr()
+            assert cli.main(words) == 0
+
+    told = capsys.readouterr().out
+    assert "illegal" in told
+    assert re.search(r" 10\. B .* legal", told)
+
+
+@pytest.mark.slow
+def test_a_drawn_table_is_calibrated_as_the_documentation_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Table, script, sources, pictures and commands, one after the other."""
+    page = ROOT / "docs" / "virtual-table.md"
+    monkeypatch.chdir(tmp_path)
+    new, *others = [words for words in commands(page) if "drawn" in words]
+    (game,) = blocks(page, "text")
+    (cameras,) = blocks(page, "toml")
+    (drawing,) = [block for block in blocks(page, "python") if 'Path("drawn")' in block]
+
+    assert cli.main(new) == 0
+    table = tmp_path / "drawn" / "table.toml"
+    begun, rules = re.split(r"(?ms)^\[cameras.*?(?=^\[rules\])", table.read_text("utf-8"))
+    table.write_text(f"{begun}{cameras}\n{rules}", "utf-8")
+    (tmp_path / "drawn" / "game.txt").write_text(game, "utf-8")
+    exec(compile(drawing, str(page), "exec"), {})
+    for words in others:
+        assert cli.main(words) == 0
+
+    assert "2. Yellow +d5Y  legal" in capsys.readouterr().out
 
 
 def test_the_readme_lists_every_command() -> None:
