@@ -113,12 +113,29 @@ class Explaining:
     def blamed(self, belief: Belief, stacks: Stacks) -> Look:
         """The illegal look, without reasons that the rest of the turn may still mend."""
         game = self.book.game
-        seen = look(game, belief, stacks)
+        seen = self._in_order(belief, look(game, belief, stacks))
         mendable = {f"{game.spec.name}.{slug}" for slug in game.spec.mendable}
         told = tuple(b for b in seen.breaks if b.rule not in mendable) or seen.breaks
         if not told:
             told = (Break("shared.unexplained", tuple(belief[0].stacks.differing(stacks))),)
         return replace(seen, kind="illegal", breaks=told)
+
+    def _in_order(self, belief: Belief, seen: Look) -> Look:
+        """The same turn, with what stood there sooner first: what came later is one too many."""
+        opened = self.book.open
+        if opened is None or belief != self.book.belief:
+            return seen
+        sooner, later = opened.seen.turn.changes, list(seen.turn.changes)
+        for change in sooner:
+            if change not in later:
+                return seen
+            later.remove(change)
+        turn = seen.turn._replace(changes=(*sooner, *later))
+        verdicts = [self.book.game.judge(position, turn) for position in belief]
+        told = min(verdicts, key=lambda verdict: len(verdict.breaks))
+        if not told.breaks or len(told.breaks) > len(seen.breaks):
+            return seen
+        return replace(seen, turn=turn, breaks=told.breaks)
 
     def _made(self, opened: OpenTurn) -> bool:
         """Whether a turn is legal and has stood too long for a second thought."""

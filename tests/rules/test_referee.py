@@ -52,6 +52,15 @@ def test_an_empty_board_starts_the_game() -> None:
     assert [short(e) for e in Table().events] == ["phase play"]
 
 
+def test_the_cube_that_came_later_is_one_too_many() -> None:
+    """Both were seen to come; whichever cell comes first in the alphabet."""
+    table = Table()
+    table.see(d4="B")
+
+    assert table.see(d4="B", c4="B") == ["1 B +d4B +c4B second-placement open"]
+    assert table.events[-1].data["breaks"][0]["cells"] == ["c4"]
+
+
 def test_turns_are_looked_for_once_in_a_position(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every reading asks what may follow; that stays so until somebody has moved."""
     table = Table()

@@ -299,7 +299,7 @@ def test_a_breach_long_after_another_is_the_next_players() -> None:
 @pytest.mark.parametrize(
     ("hour", "cells", "told"),
     [
-        (BACK, {"e6": "RR"}, ["6 R -a2 -f6 +e5R +e6R not-own-cube open"]),
+        (BACK, {"e6": "RR"}, ["6 R -f6 +e5R -a2 +e6R not-own-cube open"]),
         (FRONT, {"b2": "BBB"}, ["6 R -f6 +e5R legal final", "7 B -a2 +b2B legal open"]),
     ],
     ids=["goes-on", "the-owner-goes-on"],
