@@ -23,6 +23,7 @@ from vision.blocks import doubt_alone, pair_up
 from vision.certainty import CellDoubt, CertaintySettings, Doubts, Rivals, strange_sights, trust
 from vision.close_look import CloseLook, CloseSettings, CloseView
 from vision.columns import RayTable
+from vision.contradicting import contradictions
 from vision.covering import CoverSettings, find_cover
 from vision.errors import NoPicture
 from vision.evidence import Evidence, SearchSettings, State, View
@@ -127,6 +128,7 @@ class Reader:
         self._votes: dict[str, FaceVotes] = {}
         self._learned: dict[str, Followed] = {}
         self._memory: _Memory | None = None
+        self._told: Position | None = None  # what a patient reading ended with
         for name, eye in cameras.items():
             rays = sample_rays(eye.camera, board, self.settings.rays)
             self._tables[name] = RayTable(rays, self.lattice)
@@ -151,6 +153,7 @@ class Reader:
         likeliest of them is told, with its doubt.
         """
         begin = time.perf_counter()
+        self._told = None
         states = [self._state(stacks) for stacks in candidates]
         if last is not None and self._kit is None:
             reading = self._read_again(images, last, states)
@@ -175,6 +178,19 @@ class Reader:
             worth = float(np.mean(trusted[list(changes)])) if changes else 1.0
             found.append(math.exp(min(gain * worth, MOST_GAIN)))
         return found
+
+    def contradicted(self) -> dict[Cell, str]:
+        """The cells on which a camera surely sees something else than a patient reading told.
+
+        And what stands there by that camera alone. Asked for afterwards, as it takes a moment.
+        """
+        if self._told is None:
+            return {}
+        found = contradictions(self._told)
+        seen = {
+            Cell(c % self.lattice.columns, c // self.lattice.columns): s for c, s in found.items()
+        }
+        return {cell: "".join(self.letters[k - 1] for k in stack) for cell, stack in seen.items()}
 
     def _read_agreeing(
         self,
@@ -256,6 +272,7 @@ class Reader:
         doubts.hear(self._heard(told, pixels, changes, read_with, looks, pieces))
         strange = frozenset(names[number] for number in strange_sights(told, self._certainty))
         cells = doubts.cells()
+        self._told = told if patient else None
         self._remember(pixels, looks, position, told, cells, followed)
         reading = self._uncovered(self._telling.reading(cells, told, last), told, names, last)
         return replace(

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,8 @@ from vision.overlay import draw_reading
 from vision.reader import Reader
 from vision.reading import Reading
 from vision.watched import fitted_image
+
+_NAMED = 8  # cells on which cameras contradict each other
 
 
 def run(
@@ -54,9 +57,10 @@ def run(
     tell_unlearned(folder, sorted(n for n, eye in reader.cameras.items() if not eye.guessed))
     for name in sorted(reading.strange):
         sys.stderr.write(
-            f"{name}: no position explains what it shows; has it moved, or is something in the "
-            "way? if not, calibrate its pose and the colours again\n"
+            f"{name}: no position explains what it shows; has it moved, is something in the way, "
+            "was it taken at another moment? if not, calibrate its pose and the colours again\n"
         )
+    reading = _agreed(reader, reading)
     sys.stdout.buffer.write(
         orjson.dumps({"game": table.game, **reading.to_json()}, option=orjson.OPT_APPEND_NEWLINE)
     )
@@ -95,6 +99,26 @@ def _read(folder: Path, images: Mapping[str, Image], last: Stacks | None) -> tup
             return elsewhere, other
     _tell({name: why for name, why in found.told.items() if name not in found.moved})
     return reader, reading
+
+
+def _agreed(reader: Reader, reading: Reading) -> Reading:
+    """The reading, unsure of cells on which one camera surely sees something else; says so."""
+    aside = reading.hidden.union(*(found.cells for found in reading.covered.values()))
+    seen = {} if reading.strange else reader.contradicted()
+    seen = {cell: stack for cell, stack in sorted(seen.items()) if cell not in aside}
+    if not seen:
+        return reading
+    cells = " ".join(map(str, list(seen)[:_NAMED])) + (" ..." if len(seen) > _NAMED else "")
+    sys.stderr.write(
+        f"the cameras contradict each other on {cells}: are these pictures of the same moment? "
+        "if they are, a camera may have moved; run `kiebitz calibrate pose` again\n"
+    )
+    open_cells = {
+        cell: {reading.stacks.get(cell, ""): 0.5, stack: 0.5}
+        for cell, stack in seen.items()
+        if stack != reading.stacks.get(cell, "")
+    }
+    return replace(reading, unsure={**open_cells, **reading.unsure})
 
 
 def _at_size(images: Mapping[str, Image], calibration: store.Calibration) -> dict[str, Image]:

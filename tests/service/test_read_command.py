@@ -77,6 +77,24 @@ def test_prints_what_stands_there(folder: Path, capsys: Said) -> None:
     assert not said
 
 
+def test_pictures_of_two_moments_are_not_mixed_without_a_word(
+    folder: Path, tmp_path: Path, capsys: Said
+) -> None:
+    """One camera still shows what stood there a turn before: what either sees may be."""
+    scene = Scene.from_seed(
+        2, Kind.of(find_game("kewbz")), family="tune", rig="two", size=(640, 360)
+    )
+    before = Stacks.of({cell: s for cell, s in POSITION.to_json().items() if cell != "e4"})
+    write_image(tmp_path / "before.png", Studio(scene).still(before, 3)["overhead"])
+
+    code, told, said = read(folder, capsys, overhead=tmp_path / "before.png")
+
+    assert code == 0
+    assert "contradict each other on e4: are these pictures of the same moment?" in said
+    assert told["unsure"]["e4"].keys() == {"Y", ""}
+    assert {cell: s for cell, s in told["stacks"].items() if cell != "e4"} == before.to_json()
+
+
 def test_the_last_position_can_be_given(folder: Path, capsys: Said) -> None:
     """`--from` is a prior; what has changed since is read all the same."""
     last = POSITION.to_json() | {"a8": "Y"}
