@@ -19,7 +19,7 @@ from vision.history import alike, common
 from vision.reader import Reader
 from vision.reading import Reading
 from vision.reconciling import MOST_CHOICES, Chances, Surprise
-from vision.remembering import Known
+from vision.remembering import Known, respelled
 from vision.seen import Scene, Seen, Turned
 from vision.watched import WatchedCamera
 from vision.weighing import Weighing
@@ -317,7 +317,7 @@ class Follower:
         if not known:
             letters = self._where.reader.letters
             inferred = self._known().inferred(scene.stacks, letters, self._explains)
-            known, scene = inferred is not None, replace(scene, stacks=inferred or scene.stacks)
+            known, scene = inferred is not None, _recoloured(scene, inferred or scene.stacks)
         if not known and not self._begun and (start := self._fine(scene)) is not None:
             # Before the game nobody has done anything yet that could be wrong.
             known, scene = True, replace(scene, stacks=start, unsure={})
@@ -518,6 +518,15 @@ def _between(before: Stacks, now: Stacks) -> list[Unit]:
     """The units that have come, gone or changed."""
     old, new = dict(before.units()), dict(now.units())
     return [unit for unit in {**old, **new} if old.get(unit) != new.get(unit)]
+
+
+def _recoloured(scene: Scene, stacks: Stacks) -> Scene:
+    """The scene with other colours, also where it says what else may stand there."""
+    unsure = dict(scene.unsure)
+    for cell in unsure.keys() & {*scene.stacks.differing(stacks)}:
+        read, told = scene.stacks.get(cell, ""), stacks.get(cell, "")
+        unsure[cell] = respelled(unsure[cell], read, told)
+    return replace(scene, stacks=stacks, unsure=unsure)
 
 
 def _alike(one: Stacks, other: Stacks) -> bool:

@@ -48,8 +48,10 @@ class Known:
                 stacks[cell], chance = next(iter(unsure[cell].items()))
                 if chance >= SURE:
                     del unsure[cell]
-            if stacks.get(cell):
-                stacks[cell] = self._remembered(cell, before, stacks[cell], reading.stacks)
+            if now := stacks.get(cell):
+                stacks[cell] = self._remembered(cell, before, now, reading.stacks)
+                if cell in unsure:
+                    unsure[cell] = respelled(unsure[cell], now, stacks[cell])
         return Scene(t, Stacks(stacks), unsure, hidden, reading.certainty)
 
     def inferred(
@@ -127,3 +129,14 @@ class Known:
 
 def _at(stacks: Stacks, unit: Unit) -> str:
     return stacks.get(unit.cell, "")[unit.level - 1 : unit.level]
+
+
+def respelled(choices: Mapping[str, float], read: str, told: str) -> Mapping[str, float]:
+    """The chances of what may stand on a cell, where what was read is told with other colours."""
+    if read == told or read not in choices:
+        return choices
+    found: dict[str, float] = {}
+    for stack, chance in choices.items():
+        name = told if stack == read else stack
+        found[name] = found.get(name, 0.0) + chance
+    return found
