@@ -136,13 +136,18 @@ class Judge:
             early = self.can_precede(position, deed.takes)
             return Verdict(
                 (Break("turris.malformed", cells),),
-                owed=(Owed(position.player, "bonus", ()),) if early else (),
+                owed=(self._owed_block(position),) if early else (),
                 unfinished=early,
                 kept=self._kept(position, deed),
             )
         if self.house.can_place(position):
             return Verdict((Break("turris.pass-not-allowed"),))
         return Verdict((), pass_on(position))
+
+    def _owed_block(self, position: TurrisPosition) -> Owed:
+        """The block that must still earn what was taken away: one that touches the middle."""
+        middle = self._raster.unit(frame_of(position).middle).cell
+        return Owed(position.player, "stack", ((middle, 1),))
 
     def can_precede(self, position: TurrisPosition, takes: list[Step]) -> bool:
         """Whether a block that is yet to come can earn what was taken away."""

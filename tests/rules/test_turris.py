@@ -11,7 +11,7 @@ import pytest
 from rules.blocks import OPPONENT, block_change
 from rules.cells import Cell
 from rules.errors import SetupError
-from rules.game import Setup, Value, checked_apply, perft
+from rules.game import Owed, Setup, Value, checked_apply, perft
 from rules.judge_record import judge_record
 from rules.lattice import Board, Lattice
 from rules.record import parse_record
@@ -672,6 +672,17 @@ def test_a_tower_turned_by_a_quarter_has_the_same_score() -> None:
         }
         (way, *_) = game.adopt(game.start(), Stacks.of(turned), "L")
         assert game.score(way) == game.score(position)
+
+
+def test_who_takes_his_bonus_first_owes_the_block_that_earns_it() -> None:
+    """That one must touch the middle; there is nothing left that he may do besides."""
+    game = turris()
+    position = tower(game, "+a1~b1L +c1^D +a2~b2L +c2^D")
+
+    verdict = game.judge(position, Turn.parse("L -c1^"))
+
+    assert verdict.unfinished
+    assert verdict.owed == (Owed("L", "stack", ((Cell.parse("b2"), 1),)),)
 
 
 def test_a_bonus_with_the_last_block_is_played_before_the_end() -> None:
