@@ -53,6 +53,7 @@ SHADOWS = (-1.5, -0.9, -0.5, -0.2, 0.0)  # depths at which the hue of shadows is
 ABOVE_MM = 80.0  # so far above the board most of the light that it throws back is lost
 BAND = (0.16, 0.08, 0.08)  # levels whose colours differ by no more are one band
 MOST_BANDS = 6
+LAMP = 0.3  # a face that is no more brighter than the darkest one gets no light of a lamp either
 ALONE = 0.95  # so surely a ray meets one face, and the next one is left out
 _DARK, _STEP = -5.2, 0.05
 _BRIGHTNESSES = np.arange(_DARK, 0.6, _STEP, dtype=np.float32)
@@ -86,6 +87,9 @@ class LookSettings:
     deep_hue: tuple[float, float] = (0.30, 0.13)
     piece_tinted: float = 0.03  # lamps of two colours, reflections, what nobody calibrated
     piece_tint: tuple[float, float, float] = (0.6, 0.40, 0.19)
+    umbra: float = 0.0  # share, besides, in a full shadow, as dark as faces turned from the lamp
+    umbra_spread: float = 0.4
+    umbra_hue: float = 0.1  # of the board there
     board_lit: float = 0.52
     board_shaded: float = 0.31
     board_shade: float = -0.5
@@ -167,6 +171,7 @@ class _Face:
     hues_in_shade: Floats32  # the same where less light clips nothing any more
     clip: Floats32  # (2) from what hues a clipped face shows to those that it has
     tint: Floats32 | None
+    umbra: "_Face | None" = None  # the same colour's face that is turned away from all lamps
 
     @staticmethod
     def of(mean: Floats32, clip: Floats32, spread: Floats32, tint: Floats32 | None) -> "_Face":
@@ -220,6 +225,8 @@ class EyeLooks:
         self.dimming = np.exp(-light)[:, None]
         self._faces = sorted({*np.unique(rays.face).tolist(), *np.unique(rays.other).tolist()})
         self._met = _faces_met(rays)
+        lit = (eye.colours.mean + eye.colours.clip)[..., 0].mean(axis=0)
+        self._umbra = np.float32(min(lit[self._turned_away(eye.colours)] - lit[0], 0.0))
         self._between = between_places(rays.ground_mm, board.lattice)
         self._above = above_board(board.lattice)
         self._faces_looked: tuple[Followed, dict[tuple[int, int, int], _Face]] | None = None
@@ -352,16 +359,26 @@ class EyeLooks:
             return self._faces_looked[1]
         colours = followed.colours
         looks = {}
+        away = self._turned_away(colours)
         for c, b, f in product(range(len(colours.letters)), range(len(above)), self._faces):
             rise = followed.rise(f, above[b])
-            looks[c, b, f] = _Face.of(
+            face = _Face.of(
                 colours.mean[c, f] + rise,
                 colours.clip[c, f],
                 np.hypot(colours.spread[c, f], self._settings.rise_doubt * np.abs(rise[:2])),
                 followed.tint if f == 0 and self._empty is not None else None,
             )
+            lit = colours.mean[c, f, 0] + colours.clip[c, f, 0]
+            if self._settings.umbra and lit > colours.mean[c, away, 0] + LAMP:
+                mean, clip = colours.mean[c, away], colours.clip[c, away]
+                face = replace(face, umbra=_Face.of(mean, clip, colours.spread[c, away], None))
+            looks[c, b, f] = face
         self._faces_looked = followed, looks
         return looks
+
+    def _turned_away(self, colours: CameraColours) -> int:
+        """The darkest face that is seen: if there is one on which no lamp shines, it is that."""
+        return min(self._faces, key=lambda f: float(colours.mean[:, f, 0].mean()), default=0)
 
     def _bands(self, rising: Floats32 | None) -> tuple[NDArray[np.int8], list[float]]:
         """The band of every level, and how far above the board each band is."""
@@ -402,6 +419,15 @@ class EyeLooks:
             same + gloss + beyond + _square(cfg.shade_hue),
             noise,
         )
+        if cfg.umbra and face.umbra is not None:
+            away = face.umbra
+            own += cfg.umbra * _density(
+                values[:, 0] - away.mean[0],
+                values[:, 1:] - away.hues.take(place, axis=0),
+                np.hypot(away.spread[0], cfg.umbra_spread),
+                away.spread[1] ** 2 * np.eye(2, dtype=np.float32) + _square(cfg.shade_hue),
+                noise,
+            )
         own += cfg.piece_deep * _density(
             off - cfg.deep, far, cfg.deep_spread, same + beyond + _square(cfg.deep_hue), noise
         )
@@ -514,6 +540,11 @@ class EyeLooks:
         tinted = _density(bright, hue, tint_off, tint_hue**2 * one, noise)
         found = cfg.board_lit * lit + cfg.board_shaded * shaded
         found += cfg.board_deep * deep + cfg.board_tinted * tinted
+        if cfg.umbra:
+            # The board looks up like the tops, and shadows take as much light from it.
+            spread = np.hypot(cfg.umbra_spread, about)
+            hues = cfg.umbra_hue**2 * one
+            found += cfg.umbra * _density(bright - self._umbra, hue, spread, hues, noise, rough)
         if cfg.board_bounced:
             found += cfg.board_bounced * self._bounced(bright, hue, noise, rough)
         return np.asarray(found + even, dtype=np.float32)

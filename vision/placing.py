@@ -188,8 +188,7 @@ class Placing:
         for piece in sorted(self.pieces(), key=lambda spot: spot.columns):
             if within is not None and not within[list(piece.columns)].any():
                 continue
-            ways = [s for s in self.kit.instead_of(piece) if not self._swept(s.columns)]
-            ways = [s for s in ways if {self.owner.get(c, piece) for c in s.columns} == {piece}]
+            ways = self._turns(piece)
             gains = zip(self._gains(ways), ways, strict=True)
             gain, best = max(gains, default=(0.0, None), key=_gained)
             if best is not None and gain > 0.5:
@@ -428,7 +427,8 @@ class Placing:
                 other = np.full(high, spot.colour, dtype=np.int8)
                 yield dict.fromkeys(spot.columns, other), -self.settings.shaky_gap
         least = -self.settings.rival_gap
-        for gain, spot in self._best_moves(least=least - self.settings.unruly, tried=40):
+        moves = self._best_moves(least=least - self.settings.unruly, tried=40)
+        for gain, spot in [*moves, *self._turned()]:
             worth = self._mended(gain, self._gone(spot), [spot])
             if worth > least:
                 yield self._changes(spot), worth
@@ -437,6 +437,21 @@ class Placing:
             worth = self._mended(gain, here - there, there - here)
             if worth > least:
                 yield self.position.differing(state), worth
+
+    def _turned(self) -> Iterator[tuple[float, Spot]]:
+        """What each piece would gain by lying in another way where it lies; others stay.
+
+        One that lies flat in the shade looks much like one that stands upright, and what single
+        columns promise tells nothing of that.
+        """
+        for piece in sorted(self.pieces(), key=_place):
+            ways = self._turns(piece)
+            yield from zip(self._gains(ways), ways, strict=True)
+
+    def _turns(self, piece: Spot) -> list[Spot]:
+        """The other ways in which a piece may lie where it lies without touching others."""
+        ways = self.kit.instead_of(piece)
+        return [s for s in ways if {self.owner.get(c, piece) for c in s.columns} == {piece}]
 
     def _unseen(self) -> list[Spot]:
         """Where a piece could lie that no camera would see."""

@@ -46,6 +46,7 @@ MOST_EXPOSURE = 0.5  # by which a camera may adjust itself meanwhile, in logarit
 HARDLY = 0.2  # regret of a ray in the worst camera, as on crowded boards: it may be far off
 MOST_GAIN = 50.0  # of another position as a whole, in log-odds, that is told
 UNRULY = 18.0  # what rivals gain that break a rule of the game once less than what is told
+UMBRA = 0.1  # how often large pieces lie in a shadow as a whole
 MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
 
 
@@ -101,6 +102,7 @@ class Reader:
         self.heights_apart = heights_apart
         self.settings = settings or ReaderSettings()
         self._search_settings = self.settings.search
+        self._look_settings = self.settings.looks
         if one_colour_stacks:
             self._search_settings = replace(self._search_settings, mix_cost=MIX_COST)
         self.letters = next((eye.colours.letters for eye in cameras.values()), ())
@@ -111,8 +113,10 @@ class Reader:
         )
         self._blocks = self._kit is None and all_blocks(self.kit)
         if self._kit is not None:
-            # Large pieces that may lie in many ways explain any light that is free to change.
+            # Large pieces that may lie in many ways explain any light that is free to change; how
+            # deep their shadows are is known.
             self._search_settings = replace(self._search_settings, alike=math.inf)
+            self._look_settings = replace(self._look_settings, umbra=UMBRA)
         self._placing = self.settings.placing
         if heights_apart:
             self._placing = replace(self._placing, unruly=UNRULY)
@@ -132,7 +136,7 @@ class Reader:
         for name, eye in cameras.items():
             rays = sample_rays(eye.camera, board, self.settings.rays)
             self._tables[name] = RayTable(rays, self.lattice)
-            self._looks[name] = EyeLooks(eye, rays, board, self.settings.looks)
+            self._looks[name] = EyeLooks(eye, rays, board, self._look_settings)
             self._votes[name] = FaceVotes.of(
                 eye.colours, self._looks[name].dimming, table_known=eye.empty is not None
             )
@@ -513,7 +517,7 @@ class Reader:
 
     def _evidence(self, looks: Mapping[str, RayLooks]) -> Evidence:
         views = [
-            View.of(self._tables[name], own, self._search_settings, self.settings.looks.shades())
+            View.of(self._tables[name], own, self._search_settings, self._look_settings.shades())
             for name, own in looks.items()
         ]
         return Evidence(views, self.lattice, len(self.letters), self._search_settings)

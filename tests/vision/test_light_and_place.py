@@ -20,7 +20,7 @@ from vision.certainty import Doubts
 from vision.evidence import ColumnGains
 from vision.frame import ImageBGR
 from vision.hull import hull
-from vision.likelihood import CameraEye, EyeLooks, RayLooks
+from vision.likelihood import CameraEye, EyeLooks, LookSettings, RayLooks
 from vision.nudge import NudgeSettings
 from vision.position import Position
 from vision.rays import sample_rays
@@ -426,3 +426,28 @@ class TestSomebodyBehind:
         """Who has come is in no rarer light for it: there is no vote on it that he could share."""
         own, alone, _ = woody
         assert (own.nothing_shade[alone] == classes_of(np.zeros(1, dtype=np.float32))).mean() > 0.9
+
+
+def test_in_a_full_shadow_a_top_is_as_dark_as_a_side_that_no_lamp_shines_on() -> None:
+    """The lamp gives tops nearly all their light: a shadow takes it, however deep that is."""
+    scene = Scene.from_seed(906, Kind.of(find_game("ksar")), family="check", rig="one")
+    studio = Studio(scene)
+    ((name, empty),) = studio.empty().items()
+    coloured = studio.colour_picture()
+    kind, camera = scene.kind, scene.cameras[name]
+    view = ColourView(camera, coloured.pictures[name], empty)
+    (colours,) = fit_colours([view], kind.board, kind.colours, coloured.stacks)
+    rays = sample_rays(camera, kind.board)
+    away = min(np.unique(rays.face), key=lambda face: colours.mean[:, face, 0].mean())
+    light = np.exp(np.linalg.inv(AXES) @ colours.mean[0, away]) - DARKEST
+    shown = np.searchsorted(linear_light(np.arange(256)), light).astype(np.uint8)
+    picture = np.broadcast_to(shown, empty.shape).copy()
+    without, known = (
+        EyeLooks(
+            CameraEye(camera, colours, empty), rays, kind.board, LookSettings(umbra=umbra)
+        ).read(picture)
+        for umbra in (0.0, 0.1)
+    )
+
+    assert np.median(known.piece[0, :, 0] / without.piece[0, :, 0]) > 3
+    assert np.array_equal(known.piece[0, :, away], without.piece[0, :, away])

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rules.cells import Cell
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
@@ -13,7 +14,7 @@ from vision.placing import Kit, Placing, PlacingSettings, Spot, pieces_in
 from vision.position import Position
 from vision.reader import ReaderSettings
 from vision.reading import Reading
-from vision.virtual.scene import Kind, Rig, Scene
+from vision.virtual.scene import Family, Kind, Rig, Scene
 from vision.virtual.studio import Studio
 
 BRICKS = Stacks.of(
@@ -63,6 +64,24 @@ TRUSTED = Stacks.of(
 )  # fmt: skip
 
 
+# Behind a3 and b3 the flat brick on a1 lies in the shadow of what stands beside it.
+SHADED = Stacks.of(
+    {
+        "h10": "RR", "i10": "RR", "j10": "RR", "g9": "BBB", "g10": "BBB", "a8": "NN", "a9": "NN",
+        "a10": "NN", "h8": "B", "i8": "B", "j8": "B", "h9": "B", "i9": "B", "j9": "B", "j5": "RR",
+        "j6": "RR", "j7": "RR", "a5": "B", "b5": "B", "a6": "B", "b6": "B", "a7": "B", "b7": "B",
+        "h1": "N", "i1": "N", "j1": "N", "h2": "N", "i2": "N", "j2": "N", "b10": "BBB",
+        "c10": "BBB", "j3": "RRR", "j4": "RRR", "b8": "NNN", "c8": "NNN", "a1": "R", "b1": "R",
+        "a2": "R", "b2": "R", "a3": "R", "b3": "R", "c1": "NNN", "d1": "NNN", "e8": "NN",
+        "f8": "NN", "g8": "NN", "g3": "BB", "h3": "BB", "i3": "BB", "d10": "RR", "e10": "RR",
+        "f10": "RR", "f2": "NNN", "g2": "NNN", "h7": "RRR", "i7": "RRR", "c2": "BB", "d2": "BB",
+        "e2": "BB", "f5": "R", "g5": "R", "f6": "R", "g6": "R", "f7": "R", "g7": "R", "a4": "BBB",
+        "b4": "BBB", "d7": "RRR", "e7": "RRR", "c5": "BB", "c6": "BB", "c7": "BB", "h4": "RRR",
+        "h5": "RRR", "e4": "BB", "e5": "BB", "e6": "BB", "c3": "RRR", "d3": "RRR",
+    }
+)  # fmt: skip
+
+
 def laid(
     truth: Stacks, wrong: Stacks | None = None, settings: PlacingSettings | None = None
 ) -> Placing:
@@ -76,11 +95,23 @@ def laid(
     return Placing(kit, position, settings or PlacingSettings(), pieces_in(position, kit))
 
 
-def _read(seed: int, rig: Rig, stacks: Stacks, settings: ReaderSettings | None = None) -> Reading:
-    scene = Scene.from_seed(seed, Kind.of(find_game("ksar")), family="tune", rig=rig)
+def _read(
+    seed: int,
+    rig: Rig,
+    stacks: Stacks,
+    settings: ReaderSettings | None = None,
+    family: Family = "tune",
+) -> Reading:
+    scene = Scene.from_seed(seed, Kind.of(find_game("ksar")), family=family, rig=rig)
     studio = Studio(scene)
     reader = reader_of(scene, studio, settings=settings)
     return reader.read(studio.still(stacks, 3))
+
+
+def _sure_and_wrong(truth: Stacks, reading: Reading) -> set[Cell]:
+    cells = truth.keys() | reading.stacks.keys()
+    wrong = {cell for cell in cells if truth.get(cell, "") != reading.stacks.get(cell, "")}
+    return wrong - set(reading.unsure) - reading.hidden
 
 
 def test_bricks_that_only_fit_together_are_found() -> None:
@@ -110,12 +141,29 @@ def test_bricks_that_explain_their_pixels_badly_are_doubted() -> None:
     """A dark floor between bare wood looks like bare wood: what is read there is never certain."""
     reading = _read(600, "one", BARE_WOOD)
 
-    wrong = {
-        cell
-        for cell in BARE_WOOD.keys() | reading.stacks.keys()
-        if BARE_WOOD.get(cell, "") != reading.stacks.get(cell, "")
-    }
-    assert not wrong - set(reading.unsure) - reading.hidden
+    assert not _sure_and_wrong(BARE_WOOD, reading)
+
+
+def test_a_flat_brick_in_the_shade_is_never_surely_an_upright_one() -> None:
+    """Where one lamp gives nearly all light, a top in its shadow is as dark as a lit brick's side."""
+    reading = _read(906, "one", SHADED, family="check")
+
+    assert not _sure_and_wrong(SHADED, reading)
+
+
+def test_another_way_to_lie_is_a_rival_whatever_single_columns_promise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A brick on its side or upright: all its columns change together."""
+    placing = laid(Stacks.of(PATCH), settings=PlacingSettings(rival_gap=1e6))
+    monkeypatch.setattr(Placing, "_best_moves", lambda *_, **__: [])
+
+    rivals = placing.rivals()
+
+    d2, d3 = 1 * 10 + 3, 2 * 10 + 3  # a brick stands upright on d2 and e2, and none on d3
+    red = placing.owner[d2].colour
+    assert {(), (red,), (red, red)} <= rivals[d2].keys()
+    assert (red,) in rivals[d3]
 
 
 def test_a_patch_of_one_colour_that_is_divided_wrongly_is_laid_anew() -> None:
