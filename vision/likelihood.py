@@ -209,6 +209,7 @@ class RayLooks:
     followed: Followed
     nothing_off: Floats32  # (N, 3) how far the colour is off that of the empty table
     same_grain: Floats32  # (N) how much likelier its texture is where no piece is met
+    tinted: Floats32  # (N) how much likelier it is in light that pieces throw at the bare board
 
 
 class EyeLooks:
@@ -295,8 +296,8 @@ class EyeLooks:
         piece, shade, band = self._pieces(even, followed)
         off = self._off_nothing(values, light, some, piece)
         same_grain = self._same_grain(smooth, some)
-        nothing = self._nothing(values, off, some, followed.tint) * same_grain
-        nothing, nothing_shade = self._in_the_room(nothing, off, piece, some)
+        nothing, tinted = self._nothing(values, off, some, followed.tint)
+        nothing, nothing_shade = self._in_the_room(nothing * same_grain, off, piece, some)
         return RayLooks(
             piece=piece,
             band=band,
@@ -312,6 +313,7 @@ class EyeLooks:
             nothing_shade=nothing_shade,
             nothing_off=off,
             same_grain=same_grain,
+            tinted=tinted,
         )
 
     def again(self, looks: RayLooks, followed: Followed) -> RayLooks:
@@ -319,7 +321,7 @@ class EyeLooks:
         piece, shade, band = self._pieces(looks.values, followed)
         every = np.arange(len(self._rays.px))
         values = of_light(looks.light)
-        nothing = self._nothing(values, looks.nothing_off, every, followed.tint)
+        nothing, tinted = self._nothing(values, looks.nothing_off, every, followed.tint)
         nothing, nothing_shade = self._in_the_room(
             nothing * looks.same_grain, looks.nothing_off, piece, every
         )
@@ -331,6 +333,7 @@ class EyeLooks:
             followed=followed,
             nothing=nothing,
             nothing_shade=nothing_shade,
+            tinted=tinted,
         )
 
     def _pieces(
@@ -494,8 +497,8 @@ class EyeLooks:
 
     def _nothing(
         self, values: Floats32, off: Floats32, some: NDArray[np.int64], tint: Floats32 | None
-    ) -> Floats32:
-        """How likely pixels are where no piece is met."""
+    ) -> tuple[Floats32, Floats32]:
+        """How likely pixels are where no piece is met, and how much likelier in tinted light."""
         cfg = self._settings
         noise = np.square(np.float32(cfg.noise) * np.exp(-values[:, 0]))
         bright, hue = off[:, 0], off[:, 1:]
@@ -509,7 +512,7 @@ class EyeLooks:
                 bright - cfg.board_shade, hue, 0.6, 0.2**2 * one, noise
             )
             found += cfg.board_deep * _density(bright + 1.0, hue, 1.0, 0.35**2 * one, noise)
-            return np.asarray(found + even)
+            return np.asarray(found + even), np.ones_like(bright)
         about, about_hue = (spread[some] for spread in self._empty_spread)
         rough = noise + about_hue**2
         lit = _density(
@@ -545,9 +548,9 @@ class EyeLooks:
             spread = np.hypot(cfg.umbra_spread, about)
             hues = cfg.umbra_hue**2 * one
             found += cfg.umbra * _density(bright - self._umbra, hue, spread, hues, noise, rough)
-        if cfg.board_bounced:
-            found += cfg.board_bounced * self._bounced(bright, hue, noise, rough)
-        return np.asarray(found + even, dtype=np.float32)
+        bounced = self._bounced(bright, hue, noise, rough)
+        found = np.asarray(found + cfg.board_bounced * bounced + even, dtype=np.float32)
+        return found, (bounced + even) / found
 
     def _bounced(
         self, bright: Floats32, hue: Floats32, noise: Floats32, rough: Floats32

@@ -410,13 +410,13 @@ class Placing:
                     own = found.setdefault(column, {})
                     own[other] = max(own.get(other, -np.inf), gain)
 
-        for changes, gain in self._instead():
+        for changes, gain in self.instead():
             add(changes, gain)
         for spot in self._unseen() if unseen else ():
             add(self._changes(spot), -self.settings.piece_cost)
         return found
 
-    def _instead(self) -> Iterator[tuple[Mapping[int, Stack], float]]:
+    def instead(self) -> Iterator[tuple[Mapping[int, Stack], float]]:
         """Other answers, as far as they differ, and what each would gain."""
         none = np.zeros(0, dtype=np.int8)
         pieces = sorted(self.pieces(), key=_place)

@@ -5,8 +5,9 @@ It knows the lattice, the board, the kit and the cameras, and no game by name.
 
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -29,13 +30,15 @@ from vision.errors import NoPicture
 from vision.evidence import Evidence, SearchSettings, State, View
 from vision.exposure import change_of, common_gains, in_light
 from vision.hull import hull
+from vision.lamplight import Lamplight, LampSettings
 from vision.likelihood import CameraEye, EyeLooks, Followed, ImageBGR, LookSettings, RayLooks
 from vision.nudge import NudgeSettings, nudge
 from vision.placing import Kit, Placing, PlacingSettings, pieces_in
-from vision.position import Position, Sight
+from vision.position import Position, Sight, Stack
 from vision.rays import RaySettings, sample_rays
 from vision.reading import SURE, Reading
 from vision.search import climb, exchange, propose, shake, slide
+from vision.second_look import Answer, SecondLookSettings, look_again
 from vision.telling import Telling
 from vision.towers import higher
 from vision.votes import FaceVotes, votes_on
@@ -63,6 +66,17 @@ class ReaderSettings:
     certainty: CertaintySettings = field(default_factory=CertaintySettings)
     cover: CoverSettings = field(default_factory=CoverSettings)
     close: CloseSettings = field(default_factory=CloseSettings)
+    lamps: LampSettings = field(default_factory=LampSettings)
+    second: SecondLookSettings = field(default_factory=SecondLookSettings)
+
+
+class _Told(NamedTuple):
+    """What is told after a second look, and the columns that it decided."""
+
+    position: Position
+    looks: dict[str, RayLooks]
+    placing: Placing | None
+    decided: frozenset[int]
 
 
 @dataclass(slots=True, eq=False)
@@ -263,9 +277,12 @@ class Reader:
             doubts.take(placing.rivals(unseen=patient and last is None))
         told = self._settled(position, doubts)
         doubts.add(slid)
+        decided: frozenset[int] = frozenset()
+        if patient and last is None:
+            told, looks, placing, decided = self._looked_again(told, doubts, looks, placing)
         followed = None
         if patient and placing is None:
-            followed = self._look_closely(told, doubts, images, looks)
+            followed = self._look_closely(told, doubts, images, looks, decided)
         if self._blocks:
             doubt_alone(told, doubts)
         names = list(looks)
@@ -324,12 +341,70 @@ class Reader:
         doubts.settle(suspects + [column for column in together if column not in suspects])
         if other is not None:
             # One by one these stacks seem worse than they are all together.
-            doubts.add(_instead(told, other, together))
+            doubts.add(_instead(other, together, other.score - told.score))
         doubts.add(exchange(told, doubts.likeliest(), doubts.least_gain))
         doubts.look_at(told)
         if self._blocks:
             pair_up(told, doubts)
         return told
+
+    def _looked_again(
+        self,
+        told: Position,
+        doubts: Doubts,
+        looks: dict[str, RayLooks],
+        placing: Placing | None,
+    ) -> _Told:
+        """Compares the likeliest answers of other heights as wholes; takes what is better so."""
+        cfg = self.settings.second
+        now, first = self._answer(told, looks), looks
+        before: dict[int, Stack] = {}  # what was told on columns where something else is now
+        for _ in range(cfg.taken):
+            options: list[tuple[Mapping[int, Stack], float]] = (
+                [({column: stack}, gain) for column, stack, gain in doubts.options()]
+                if placing is None
+                else list(placing.instead())
+            )
+            others = look_again(now, options, lambda s: self._in_its_light(s, first), cfg)
+            if not others or others[0][0] < cfg.enough:
+                for ahead, other in others:  # as likely as it is as a whole, but not likelier
+                    changes = told.differing(other.state)
+                    doubts.add(_instead(other.position, changes, min(ahead, 0.0)))
+                break
+            now = others[0][1]
+            changes = told.differing(now.state)
+            before = {column: told.stack(column) for column in changes} | before
+            told, looks = now.position, now.looks
+            doubts.look_at(told)
+            if self._kit is None:
+                doubts.moved(changes)
+            else:
+                pieces = pieces_in(told.copy(), self._kit)
+                placing = Placing(self._kit, told, self._placing, pieces)
+                doubts.take(placing.rivals(unseen=True))
+        for column, stack in before.items():
+            # What shadows decide against everything else is worth a question.
+            doubts.told_again(column, tuple(stack.tolist()), -cfg.asked)
+        return _Told(told, looks, placing, frozenset(before))
+
+    def _in_its_light(self, state: State, looks: Mapping[str, RayLooks]) -> Answer:
+        """An answer with colours, places and lamps as the pictures show them if it is true."""
+        position, own = Position(self._evidence(looks), state), dict(looks)
+        for _ in range(self.settings.adapt.rounds):
+            position, own, _ = self._adapted(position, own)
+        return self._answer(position, own)
+
+    def _answer(self, position: Position, looks: dict[str, RayLooks]) -> Answer:
+        """A position with its pieces where they fit, and the lamps that light it."""
+        if not position.moved_mm:
+            position = position.copy()
+            nudge(position, self.settings.nudge)
+        eyes = [self.cameras[name].camera for name in looks]
+        usual = self.settings.looks.shades()
+        lamps = Lamplight(
+            self.board, eyes, position, list(looks.values()), usual, self.settings.lamps
+        )
+        return Answer(position, looks, lamps, self.settings.second.lamps)
 
     def _look_closely(
         self,
@@ -337,10 +412,12 @@ class Reader:
         doubts: Doubts,
         images: Mapping[str, ImageBGR],
         looks: Mapping[str, RayLooks],
+        decided: Collection[int],
     ) -> dict[str, Followed] | None:
         """Lets all pixels around the most doubtful places decide between stacks.
 
-        Returns the colours as the picture shows them, where they were asked for and still hold.
+        But not where the answer as a whole has `decided`. Returns the colours as the picture shows
+        them, where they were asked for and still hold.
         """
         cfg = self.settings.close
         if not told.moved_mm or any(self.cameras[name].empty is None for name in looks):
@@ -351,7 +428,7 @@ class Reader:
         for column, stack, gain in doubts.options():
             if gain < -cfg.reach or asked >= cfg.asked:
                 break
-            if not np.any(stack) or not len(told.stack(column)):
+            if column in decided or not np.any(stack) or not len(told.stack(column)):
                 continue  # a piece where none stands explains any shadow in the dark between others
             by_rays = told.gain({column: stack})
             other = told.with_changes({column: stack})
@@ -418,7 +495,8 @@ class Reader:
             return told, None
         best, worse = (other, told) if other.score > told.score else (told, other)
         doubts.look_at(best)
-        doubts.add(_instead(best, worse, best.differing(worse.state[:-1])))
+        lost = worse.score - best.score
+        doubts.add(_instead(worse, best.differing(worse.state[:-1]), lost))
         return best, worse
 
     def _remember(
@@ -607,9 +685,8 @@ class Reader:
         return state
 
 
-def _instead(told: Position, other: Position, columns: Iterable[int]) -> dict[int, Rivals]:
+def _instead(other: Position, columns: Iterable[int], gain: float) -> dict[int, Rivals]:
     """The stacks of another position on these columns, with what it would gain as a whole."""
-    gain = other.score - told.score
     return {column: {tuple(other.stack(column).tolist()): gain} for column in columns}
 
 
