@@ -70,11 +70,10 @@ class ReaderSettings:
     second: SecondLookSettings = field(default_factory=SecondLookSettings)
 
 
-class _Told(NamedTuple):
-    """What is told after a second look, and the columns that it decided."""
+class _Again(NamedTuple):
+    """An answer that was taken at a second look, and the columns that it decided."""
 
-    position: Position
-    looks: dict[str, RayLooks]
+    answer: Answer
     placing: Placing | None
     decided: frozenset[int]
 
@@ -279,7 +278,14 @@ class Reader:
         doubts.add(slid)
         decided: frozenset[int] = frozenset()
         if patient and last is None:
-            told, looks, placing, decided = self._looked_again(told, doubts, looks, placing)
+            again = self._looked_again(told, doubts, looks, placing)
+            if again is not None:
+                told, position, looks = (
+                    again.answer.position,
+                    again.answer.unmoved,
+                    again.answer.looks,
+                )
+                placing, decided = again.placing, again.decided
         followed = None
         if patient and placing is None:
             followed = self._look_closely(told, doubts, images, looks, decided)
@@ -354,8 +360,11 @@ class Reader:
         doubts: Doubts,
         looks: dict[str, RayLooks],
         placing: Placing | None,
-    ) -> _Told:
-        """Compares the likeliest answers of other heights as wholes; takes what is better so."""
+    ) -> "_Again | None":
+        """What is told instead, once the likeliest answers of other heights are compared as wholes.
+
+        None where nothing is better.
+        """
         cfg = self.settings.second
         now, first = self._answer(told, looks), looks
         before: dict[int, Stack] = {}  # what was told on columns where something else is now
@@ -374,7 +383,7 @@ class Reader:
             now = others[0][1]
             changes = told.differing(now.state)
             before = {column: told.stack(column) for column in changes} | before
-            told, looks = now.position, now.looks
+            told = now.position
             doubts.look_at(told)
             if self._kit is None:
                 doubts.moved(changes)
@@ -385,7 +394,7 @@ class Reader:
         for column, stack in before.items():
             # What shadows decide against everything else is worth a question.
             doubts.told_again(column, tuple(stack.tolist()), -cfg.asked)
-        return _Told(told, looks, placing, frozenset(before))
+        return _Again(now, placing, frozenset(before)) if before else None
 
     def _in_its_light(self, state: State, looks: Mapping[str, RayLooks]) -> Answer:
         """An answer with colours, places and lamps as the pictures show them if it is true."""
@@ -396,6 +405,7 @@ class Reader:
 
     def _answer(self, position: Position, looks: dict[str, RayLooks]) -> Answer:
         """A position with its pieces where they fit, and the lamps that light it."""
+        unmoved = position
         if not position.moved_mm:
             position = position.copy()
             nudge(position, self.settings.nudge)
@@ -404,7 +414,7 @@ class Reader:
         lamps = Lamplight(
             self.board, eyes, position, list(looks.values()), usual, self.settings.lamps
         )
-        return Answer(position, looks, lamps, self.settings.second.lamps)
+        return Answer(position, unmoved, looks, lamps, self.settings.second.lamps)
 
     def _look_closely(
         self,

@@ -40,6 +40,7 @@ class Answer:
     """A state, with colours, places and lamps as they are if it is true."""
 
     position: Position
+    unmoved: Position  # the same before its pieces were moved until they fit
     looks: dict[str, RayLooks]
     lamps: Lamplight
     share: float  # what the lamps count

@@ -66,6 +66,11 @@ def _shading(settings: ReaderSettings, eye: CameraEye) -> tuple[ReaderSettings, 
     return replace(settings, search=replace(settings.search, alike=math.inf)), eye
 
 
+def _second_look(settings: ReaderSettings, eye: CameraEye) -> tuple[ReaderSettings, CameraEye]:
+    """Answers are not compared as wholes, each in the light that it implies."""
+    return replace(settings, second=replace(settings.second, taken=0)), eye
+
+
 INGREDIENTS: Mapping[str, Lacking] = {
     "faces": _faces,
     "background": _background,
@@ -75,6 +80,7 @@ INGREDIENTS: Mapping[str, Lacking] = {
     "places": _places,
     "adapting": _adapting,
     "shading": _shading,
+    "second look": _second_look,
 }
 
 
