@@ -87,10 +87,24 @@ def hue_when_darker(place: Floats32, brightness: Floats32, *, ceiling: float = n
     ).astype(np.float32)
 
 
+_MIRRORED = np.append(0.0, np.geomspace(0.01, 1.5, 24))  # shares of a lamp's light
+
+
 def as_shown(place: Floats32) -> Floats32:
     """How a camera shows what lies there: no channel brighter than 1."""
     light = _light_at(place)
     return np.array(place) if light.max() <= 1 else of_light(np.minimum(light, 1.0))
+
+
+def hue_when_mirroring(place: Floats32, brightness: Floats32, white: Floats32) -> Floats32:
+    """The hue (N, 2) of what lies there where it mirrors so much of a lamp that it is this bright.
+
+    `white` (3) is the lamp's own light.
+    """
+    light = _light_at(place) + _MIRRORED[:, None] * white
+    curve = of_light(np.asarray(np.minimum(light, 1.0), dtype=np.float32))
+    hues = [np.interp(brightness, curve[:, 0], curve[:, axis]) for axis in (1, 2)]
+    return np.stack(hues, axis=1).astype(np.float32)
 
 
 def where_unclipped(look: Floats32, hue: Floats32) -> Floats32:

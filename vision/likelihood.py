@@ -21,6 +21,7 @@ from calibration.colour_space import (
     clipped_channels,
     gains_of,
     hue_when_darker,
+    hue_when_mirroring,
     light_mode,
     light_of,
     log_colours,
@@ -57,6 +58,7 @@ LAMP = 0.3  # a face that is no more brighter than the darkest one gets no light
 ALONE = 0.95  # so surely a ray meets one face, and the next one is left out
 _DARK, _STEP = -5.2, 0.05
 _BRIGHTNESSES = np.arange(_DARK, 0.6, _STEP, dtype=np.float32)
+_LAMPS = np.array([[1.0, 1.0, 1.0], [0.55, 1.0, 1.3]], dtype=np.float32)  # white, and warm; BGR
 _SHADOW_EDGE = np.array([0.10, 0.18, 0.20, 0.17, 0.13, 0.10, 0.07, 0.05], dtype=np.float32)
 
 
@@ -103,9 +105,13 @@ class LookSettings:
     board_deep_hue: float = 0.20
     board_tinted: float = 0.05  # reflections and tints thrown by pieces
     board_tint: tuple[float, float] = (0.6, 0.30)
+    board_brighter: float = 0.2  # than the empty board, by reflections and tints
     board_bounced: float = 0.02  # share in the dark beside pieces that throw their colour at it
     board_bounce: tuple[float, float] = (-1.2, 0.7)
     board_bounced_hue: tuple[float, float, float] = (0.5, 0.3, 0.13)  # parts of a piece's; besides
+    piece_mirrors: float = 0.03  # share where varnish or wax mirrors a lamp
+    mirror: tuple[float, float] = (0.1, 1.5)  # so much brighter than usual, at least and at most
+    mirror_hue: float = 0.15
     noise: float = 0.002  # of light; matters where it is dark
     anything: float = 0.03  # share of pixels that show something else
     anything_density: float = 0.02  # an even density over all colours that occur
@@ -171,19 +177,31 @@ class _Face:
     hues_in_shade: Floats32  # the same where less light clips nothing any more
     clip: Floats32  # (2) from what hues a clipped face shows to those that it has
     tint: Floats32 | None
+    mirrored: tuple[Floats32, ...]  # the same where it mirrors a lamp of each kind
     umbra: "_Face | None" = None  # the same colour's face that is turned away from all lamps
 
     @staticmethod
-    def of(mean: Floats32, clip: Floats32, spread: Floats32, tint: Floats32 | None) -> "_Face":
-        """A face that looks like this, but for what a camera cannot show: more than all light."""
+    def of(
+        mean: Floats32,
+        clip: Floats32,
+        spread: Floats32,
+        tint: Floats32 | None,
+        lamps: Floats32 = _LAMPS[:0],
+    ) -> "_Face":
+        """A face that looks like this, but for what a camera cannot show: more than all light.
+
+        It may mirror these `lamps`.
+        """
         true = mean + clip
         shown = as_shown(true)
+        mirrored = tuple(hue_when_mirroring(true, _BRIGHTNESSES, lamp) for lamp in lamps)
         if clip.any() or np.abs(shown - true).max() > 0.01:
             mean = shown if not clip.any() else np.minimum(mean, [shown[0], np.inf, np.inf])
             shade = hue_when_darker(true, _BRIGHTNESSES, ceiling=1.0)
-            return _Face(mean, spread, hue_when_darker(mean, _BRIGHTNESSES), shade, clip[1:], tint)
+            hues = hue_when_darker(mean, _BRIGHTNESSES)
+            return _Face(mean, spread, hues, shade, clip[1:], tint, mirrored)
         hues = hue_when_darker(mean, _BRIGHTNESSES)
-        return _Face(mean, spread, hues, hues, clip[1:], tint)
+        return _Face(mean, spread, hues, hues, clip[1:], tint, mirrored)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -370,6 +388,7 @@ class EyeLooks:
                 colours.clip[c, f],
                 np.hypot(colours.spread[c, f], self._settings.rise_doubt * np.abs(rise[:2])),
                 followed.tint if f == 0 and self._empty is not None else None,
+                _LAMPS if f == 0 else _LAMPS[:0],  # lamps hang above
             )
             lit = colours.mean[c, f, 0] + colours.clip[c, f, 0]
             if self._settings.umbra and lit > colours.mean[c, away, 0] + LAMP:
@@ -436,6 +455,13 @@ class EyeLooks:
         )
         far_off, *far_hue = cfg.piece_tint
         own += cfg.piece_tinted * _density(off, far, far_off, _square(far_hue), noise)
+        least, most = cfg.mirror
+        brighter = np.clip((off - least) / least, 0, 1) * (off < most)
+        for hues in face.mirrored:
+            away = np.square(values[:, 1:] - hues.take(place, axis=0)).sum(axis=1)
+            near = np.exp(-0.5 * away / cfg.mirror_hue**2) / (2 * math.pi * cfg.mirror_hue**2)
+            share = cfg.piece_mirrors / len(face.mirrored) / (most - least)
+            own += np.float32(share) * brighter * near
         return np.asarray(own)
 
     def _same_grain(self, smooth: ImageBGR, some: NDArray[np.int64]) -> Floats32:
@@ -540,7 +566,9 @@ class EyeLooks:
             rough,
         )
         tint_off, tint_hue = cfg.board_tint
-        tinted = _density(bright, hue, tint_off, tint_hue**2 * one, noise)
+        # Reflections make the board a little brighter than when it was empty, shade a lot darker.
+        rarer = np.where(bright > 0, bright * np.float32(tint_off / cfg.board_brighter), bright)
+        tinted = _density(rarer, hue, tint_off, tint_hue**2 * one, noise)
         found = cfg.board_lit * lit + cfg.board_shaded * shaded
         found += cfg.board_deep * deep + cfg.board_tinted * tinted
         if cfg.umbra:
