@@ -227,3 +227,17 @@ def test_rules_never_make_a_rival_likelier_than_what_the_pictures_show() -> None
     spot = ruled.owner[1 * 10 + 3]  # d2, which touches the brick on d3
 
     assert [ruled._mended(gain, [spot]) for gain in (-30.0, -2.0, 1.0)] == [-12.0, 0.0, 1.0]
+
+
+def test_rivals_are_stacks_without_the_empty_places_above_them() -> None:
+    """Whole answers that were met differ on columns; what is empty there is no unit unseen."""
+    placing = laid(Stacks.of(PATCH))
+    state, owner = placing.position.state[:-1].copy(), dict(placing.owner)
+    h4 = 3 * 10 + 7  # a brick lies flat there
+    placing._clear(set(placing.owner[h4].columns))
+    placing.met.append((state, owner))
+
+    rivals = placing.rivals()
+
+    assert (state[h4 * 3],) in rivals[h4]
+    assert all(all(stack) for own in rivals.values() for stack in own)
