@@ -280,6 +280,9 @@ class Reader:
         decided: frozenset[int] = frozenset()
         if patient and last is None:
             told, looks, placing, decided = self._looked_again(told, doubts, looks, placing)
+        if decided:
+            # The next reading begins with the colours with which this one ended.
+            position = Position(self._evidence(looks), told.state[:-1])
         followed = None
         if patient and placing is None:
             followed = self._look_closely(told, doubts, images, looks, decided)
@@ -376,11 +379,14 @@ class Reader:
             before = {column: told.stack(column) for column in changes} | before
             told, looks = now.position, now.looks
             doubts.look_at(told)
-            if self._kit is None:
-                doubts.moved(changes)
+            if placing is None:
+                # What lost much in another light may be near in this one.
+                for column, stack, _ in doubts.options():
+                    if column in changes:
+                        gain = min(told.gain({column: stack}), 0.0)
+                        doubts.add({column: {tuple(stack.tolist()): gain}})
             else:
-                pieces = pieces_in(told.copy(), self._kit)
-                placing = Placing(self._kit, told, self._placing, pieces)
+                placing = placing.moved_to(told)
                 doubts.take(placing.rivals(unseen=True))
         for column, stack in before.items():
             # What shadows decide against everything else is worth a question.

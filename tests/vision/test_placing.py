@@ -241,3 +241,17 @@ def test_rivals_are_stacks_without_the_empty_places_above_them() -> None:
 
     assert (state[h4 * 3],) in rivals[h4]
     assert all(all(stack) for own in rivals.values() for stack in own)
+
+
+def test_what_was_met_goes_along_to_another_position() -> None:
+    """Where another answer is taken in the end, the one before and what was met stay rivals."""
+    placing = laid(Stacks.of(PATCH))
+    state, columns = placing.position.state[:-1].copy(), placing.owner[1 * 10 + 3].columns
+    other = placing.position.copy()
+    other.change(dict.fromkeys(columns, np.zeros(0, dtype=np.int8)))
+
+    moved = placing.moved_to(other)
+
+    assert moved.pieces() == placing.pieces() - {placing.owner[1 * 10 + 3]}
+    assert any(np.array_equal(met, state) for met, _ in moved.met)
+    assert moved.rivals()[columns[0]].keys() >= {tuple(placing.position.stack(columns[0]))}
