@@ -451,3 +451,25 @@ def test_in_a_full_shadow_a_top_is_as_dark_as_a_side_that_no_lamp_shines_on() ->
 
     assert np.median(known.piece[0, :, 0] / without.piece[0, :, 0]) > 3
     assert np.array_equal(known.piece[0, :, away], without.piece[0, :, away])
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["empty table known", "never seen"])
+def test_in_a_full_shadow_the_board_is_as_dark_as_a_top(known: bool) -> None:
+    """Both look up, so that a shadow takes as much from both; else dark floors become bricks."""
+    scene = Scene.from_seed(906, Kind.of(find_game("ksar")), family="check", rig="one")
+    studio = Studio(scene)
+    (eye,) = reader_of(scene, studio).cameras.values()
+    if not known:
+        eye = replace(eye, empty=None)
+    rays = sample_rays(eye.camera, scene.kind.board)
+    without, full = (
+        EyeLooks(eye, rays, scene.kind.board, LookSettings(umbra=umbra)) for umbra in (0.0, 0.1)
+    )
+    some = np.flatnonzero(rays.on_board)
+    off = np.zeros((len(some), 3), dtype=np.float32)
+    off[:, 0] = full._umbra  # what the lamp gives to tops
+    values = off - 1
+
+    with_it, usual = (looks._nothing(values, off, some, None)[0] for looks in (full, without))
+
+    assert np.median(with_it / usual) > 3
