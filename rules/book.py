@@ -10,7 +10,7 @@ from rules.game import Game, Owed
 from rules.looks import Belief, Look, adopted, still_stands
 from rules.record import Record, TurnLine
 from rules.stacks import Stacks
-from rules.turn import Change, Turn
+from rules.turn import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Book:
         twin.open, twin.done, twin.n = self.open, [*self.done], self.n
         return twin
 
-    def breaches(self) -> set[tuple[str, frozenset[Change]]]:
+    def breaches(self) -> set[tuple[str, tuple[str, ...]]]:
         """Who has done what in the turns that were told as illegal, in whichever order.
 
         Be they kept, taken back or open.
@@ -64,7 +64,7 @@ class Book:
         turns = [done.turn for done in self.done if not done.legal]
         if self.open is not None and self.open.seen.kind == "illegal":
             turns.append(self.open.seen.turn)
-        return {(turn.player, frozenset(turn.changes)) for turn in turns}
+        return {(turn.player, tuple(sorted(map(str, turn.changes)))) for turn in turns}
 
     def legal_turns(self) -> dict[int, Turn]:
         """The turns that nobody had a reason to complain of, by their numbers, the open one too."""

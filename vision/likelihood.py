@@ -538,6 +538,11 @@ class EyeLooks:
                 bright - cfg.board_shade, hue, 0.6, 0.2**2 * one, noise
             )
             found += cfg.board_deep * _density(bright + 1.0, hue, 1.0, 0.35**2 * one, noise)
+            if cfg.umbra:
+                hues = cfg.umbra_hue**2 * one
+                found += cfg.umbra * _density(
+                    bright - self._umbra, hue, cfg.umbra_spread, hues, noise
+                )
             return np.asarray(found + even), np.ones_like(bright)
         about, about_hue = (spread[some] for spread in self._empty_spread)
         rough = noise + about_hue**2

@@ -494,6 +494,13 @@ class Placing:
             self.met.append((self.position.state[:-1].copy(), dict(self.owner)))
             self._restore(state, owner)
 
+    def moved_to(self, position: Position) -> "Placing":
+        """The same search at another position, with all that was met, also what stands here."""
+        pieces = pieces_in(position.copy(), self.kit)
+        other = Placing(self.kit, position, self.settings, pieces)
+        other.met = [*self.met, (self.position.state[:-1].copy(), dict(self.owner))]
+        return other
+
     def _ranked(self) -> list[tuple[float, NDArray[np.int8], dict[int, Spot]]]:
         """The last different answers that were met, with what would be gained by them, best first.
 

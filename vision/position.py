@@ -235,6 +235,11 @@ def _without(
     return mixed.before[first] + through * behind, behind, through
 
 
+def _stack_of(places: Stack) -> Stack:
+    """What stands on a column, given all its places: empty ones on top are no part of it."""
+    return np.asarray(places[: int(np.flatnonzero(places)[-1]) + 1 if places.any() else 0])
+
+
 def around(values: NDArray[np.float64], lattice: Lattice) -> NDArray[np.float64]:
     """Values by column, summed over each column and its eight neighbours."""
     grid = np.pad(values.reshape(lattice.ranks, lattice.columns), 1)
@@ -292,8 +297,7 @@ class Position:
 
     def stack(self, column: int) -> Stack:
         """The colours of one column from below."""
-        own = self.state[column * self.levels : (column + 1) * self.levels]
-        return own[: int(np.flatnonzero(own)[-1]) + 1 if own.any() else 0].copy()
+        return _stack_of(self.state[column * self.levels : (column + 1) * self.levels]).copy()
 
     def gain(self, changes: Mapping[int, Stack]) -> float:
         """What the score would gain if these columns had these stacks."""
@@ -362,14 +366,13 @@ class Position:
         """The columns on which another state differs, with its stacks."""
         old = self.state[:-1].reshape(-1, self.levels)
         new = state.reshape(-1, self.levels)
-        return {int(c): new[c] for c in np.flatnonzero((old != new).any(axis=1))}
+        return {int(c): _stack_of(new[c]) for c in np.flatnonzero((old != new).any(axis=1))}
 
     def anchored(self, column: int) -> Stack | None:
         """The last known stack of a column, None where nothing is known."""
         if self.anchor is None:
             return None
-        own = self.anchor[column]
-        return np.asarray(own[: int(np.flatnonzero(own)[-1]) + 1 if own.any() else 0])
+        return _stack_of(self.anchor[column])
 
     def sight(self) -> NDArray[np.float64]:
         """How much of each unit's place is in sight (U), in rays of full weight, all cameras."""

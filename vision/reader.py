@@ -277,7 +277,8 @@ class Reader:
         told = self._settled(position, doubts)
         doubts.add(slid)
         decided: frozenset[int] = frozenset()
-        if patient and last is None:
+        # How high loose units stand is seen by two cameras; one of them would take shadows for it.
+        if patient and last is None and (placing is not None or len(looks) > 1):
             again = self._looked_again(told, doubts, looks, placing)
             if again is not None:
                 told, position, looks = (
@@ -385,11 +386,14 @@ class Reader:
             before = {column: told.stack(column) for column in changes} | before
             told = now.position
             doubts.look_at(told)
-            if self._kit is None:
-                doubts.moved(changes)
+            if placing is None:
+                # What lost much in another light may be near in this one.
+                for column, stack, _ in doubts.options():
+                    if column in changes:
+                        gain = min(told.gain({column: stack}), 0.0)
+                        doubts.add({column: {tuple(stack.tolist()): gain}})
             else:
-                pieces = pieces_in(told.copy(), self._kit)
-                placing = Placing(self._kit, told, self._placing, pieces)
+                placing = placing.moved_to(told)
                 doubts.take(placing.rivals(unseen=True))
         for column, stack in before.items():
             # What shadows decide against everything else is worth a question.

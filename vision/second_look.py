@@ -25,7 +25,7 @@ class SecondLookSettings:
 
     lamps: float = 0.5  # what computed light counts against the score by rays
     taken: int = 3  # answers, one after another
-    tried: int = 30  # in the light of what was read
+    tried: int = 30  # changes, those of colours alone counted in, in the light of what was read
     reach: float = 60.0  # by rays; what is so much worse is left alone
     hint: float = 8.0  # that shadows must speak for an answer as they are seen now,
     near: float = 5.0  # or it must be hardly worse, to be seen in its own light

@@ -72,8 +72,9 @@ def run(
     sources = open_cameras(wanted, places, folder)
     rotate = {name: places[name].rotate for name in wanted}
     show = Pretty(pipeline.game, language, names=pipeline.names).show if pretty else write_event
+    live = not any(isinstance(source, Recorded) for source in sources.values())
     with contextlib.ExitStack() as stack:
-        damaged = stack.enter_context(quiet_libraries())
+        damaged = stack.enter_context(quiet_libraries(live=live))
         for source in sources.values():
             stack.callback(source.close)
         recorder = Recorder(record) if record else None
@@ -83,7 +84,6 @@ def run(
         if kept is not None:
             stack.callback(kept.close)
         progress = stack.enter_context(_progress(sources))
-        live = not any(isinstance(source, Recorded) for source in sources.values())
         if live:
             sys.stderr.write(f"watching {', '.join(sources)}; stop with Ctrl-C\n")
         keep = kept.keep if kept is not None else _keep_nothing

@@ -52,6 +52,15 @@ def test_an_empty_board_starts_the_game() -> None:
     assert [short(e) for e in Table().events] == ["phase play"]
 
 
+def test_two_cubes_too_many_are_not_the_same_breach_as_one() -> None:
+    """Whoever is to blame for one of them has not put down the other one, too."""
+    one, two = Table(), Table()
+    one.see(d4="BB")
+    two.see(d4="BBB")
+
+    assert one.referee._play.book.breaches() != two.referee._play.book.breaches()
+
+
 def test_the_cube_that_came_later_is_one_too_many() -> None:
     """Both were seen to come; whichever cell comes first in the alphabet."""
     table = Table()

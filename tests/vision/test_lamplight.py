@@ -1,17 +1,21 @@
 """Where light comes from, the shadows that it casts, and what they tell of what stands."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from rules.cells import Cell
 from rules.lattice import Board, Lattice
 from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
-from vision.likelihood import RayLooks
+from vision.certainty import CertaintySettings, Doubts
+from vision.likelihood import ImageBGR, RayLooks
+from vision.position import Position
 from vision.reader import Reader
 from vision.second_look import Answer, SecondLookSettings, look_again
 from vision.shadows import NORMALS, Heights
@@ -19,6 +23,7 @@ from vision.virtual.scene import Kind, Scene
 from vision.virtual.studio import Studio
 
 TOWERS = Stacks.of({"c4": "YBYB", "d6": "BY", "f3": "BYY", "f6": "Y"})
+C4 = Cell.parse("c4")
 TOP, LEFT, RIGHT = 0, 1, 2  # faces by what they look at
 State = NDArray[np.int8]
 
@@ -68,6 +73,7 @@ class Table:
     """One virtual table with towers on it, and what its reader makes of its pictures."""
 
     reader: Reader
+    pictures: dict[str, ImageBGR]
     looks: dict[str, RayLooks]
 
     def answer(self, state: State) -> Answer:
@@ -86,7 +92,8 @@ def table() -> Table:
     scene = Scene.from_seed(2, kind, family="tune", rig="two", size=(640, 360))
     studio = Studio(scene)
     reader = reader_of(scene, studio)
-    return Table(reader, reader._look(studio.still(TOWERS, 3)))
+    pictures = studio.still(TOWERS, 3)
+    return Table(reader, pictures, reader._look(pictures))
 
 
 class TestLamplight:
@@ -131,3 +138,49 @@ class TestSecondLook:
         options = [(now.position.differing(table.towers(f6="B")), 0.0)]
 
         assert look_again(now, options, table.answer, SecondLookSettings()) == []
+
+
+class TestAfterASecondLook:
+    """What goes with another answer, once that was taken: here one with a lower tower."""
+
+    @pytest.fixture(autouse=True)
+    def _lower(self, table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The second look prefers a tower on c4 that is a unit lower, once."""
+        others = [table.towers(c4="YBY")]
+
+        def preferred(
+            _: Answer, __: object, fitted: Callable[[State], Answer], ___: object
+        ) -> list[tuple[float, Answer]]:
+            return [(10.0, fitted(others.pop()))] if others else []
+
+        monkeypatch.setattr("vision.reader.look_again", preferred)
+
+    def test_the_next_reading_begins_with_its_colours(self, table: Table) -> None:
+        """What is remembered was seen with the colours that are remembered."""
+        reader = table.reader
+        assert reader.read(table.pictures, patient=True).stacks[C4] == "YBY"
+        assert reader._memory is not None
+
+        remembered = reader._memory.position
+        looks = {
+            name: reader._looks[name].read(table.pictures[name], followed)
+            for name, followed in reader._memory.followed.items()
+        }
+        again = Position(reader._evidence(looks), remembered.state[:-1])
+
+        assert remembered.score == pytest.approx(again.score, abs=0.01)
+
+    def test_rivals_are_weighed_in_its_light(self, table: Table) -> None:
+        """Beside it others may be near that were hopeless beside the first answer."""
+        told = Position(table.reader._evidence(table.looks), table.towers())
+        doubts = Doubts(told, told.columns_gain(), CertaintySettings())
+        column, other = C4.rank * 8 + C4.file, (2, 1, 2, 2)
+        doubts.told_again(column, other, -1e5)
+
+        now = table.reader._looked_again(told, doubts, table.looks, None)
+
+        assert now is not None
+        gain = now.answer.position.gain({column: np.array(other, dtype=np.int8)})
+        found = {stack.tobytes(): g for c, stack, g in doubts.options() if c == column}
+        assert now.decided == {column}
+        assert found[np.array(other, dtype=np.int8).tobytes()] == pytest.approx(min(gain, 0.0))

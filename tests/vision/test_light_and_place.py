@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 
 from calibration.camera import Camera
 from calibration.colour_fit import ColourView, fit_colours
-from calibration.colour_space import AXES, DARKEST, linear_light
+from calibration.colour_space import (
+    AXES,
+    DARKEST,
+    hue_when_mirroring,
+    linear_light,
+    of_light,
+)
 from rules.cells import Cell
 from rules.pieces import Extent, Placed
 from rules.registry import find_game
@@ -451,3 +457,98 @@ def test_in_a_full_shadow_a_top_is_as_dark_as_a_side_that_no_lamp_shines_on() ->
 
     assert np.median(known.piece[0, :, 0] / without.piece[0, :, 0]) > 3
     assert np.array_equal(known.piece[0, :, away], without.piece[0, :, away])
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["empty table known", "never seen"])
+def test_in_a_full_shadow_the_board_is_as_dark_as_a_top(known: bool) -> None:
+    """Both look up, so that a shadow takes as much from both; else dark floors become bricks."""
+    scene = Scene.from_seed(906, Kind.of(find_game("ksar")), family="check", rig="one")
+    studio = Studio(scene)
+    (eye,) = reader_of(scene, studio).cameras.values()
+    if not known:
+        eye = replace(eye, empty=None)
+    rays = sample_rays(eye.camera, scene.kind.board)
+    without, full = (
+        EyeLooks(eye, rays, scene.kind.board, LookSettings(umbra=umbra)) for umbra in (0.0, 0.1)
+    )
+    some = np.flatnonzero(rays.on_board)
+    off = np.zeros((len(some), 3), dtype=np.float32)
+    off[:, 0] = full._umbra  # what the lamp gives to tops
+    values = off - 1
+
+    with_it, usual = (looks._nothing(values, off, some, None)[0] for looks in (full, without))
+
+    assert np.median(with_it / usual) > 3
+
+
+class Glare:
+    """A picture that shows red that mirrors a lamp all over, on a KSAR table."""
+
+    def __init__(self) -> None:
+        scene = Scene.from_seed(4, Kind.of(find_game("ksar")), family="tune", rig="two")
+        studio = Studio(scene)
+        name, kind = "overhead", scene.kind
+        empty, coloured = studio.empty()[name], studio.colour_picture()
+        camera = scene.cameras[name]
+        view = ColourView(camera, coloured.pictures[name], empty)
+        (colours,) = fit_colours([view], kind.board, kind.colours, coloured.stacks)
+        rays = sample_rays(camera, kind.board)
+        self._red = colours.letters.index("R")
+        light = np.exp(np.linalg.inv(AXES) @ colours.mean[self._red, 0]) - DARKEST + 0.05
+        self._red_glare = _plain(light, empty)
+        self._board = rays.on_board
+        bare = linear_light(empty[rays.px[rays.on_board, 1], rays.px[rays.on_board, 0]])
+        self._brighter = _plain(1.7 * np.median(bare, axis=0), empty)
+        self._eye = CameraEye(camera, colours, empty), rays, kind.board
+
+    def _read(self, settings: LookSettings, picture: ImageBGR) -> RayLooks:
+        alone = replace(settings, follows_light=False)
+        return EyeLooks(*self._eye, alone).read(picture)
+
+    def tops(self, settings: LookSettings) -> list[float]:
+        """How likely it is as a top of red, and of every other colour."""
+        likely = np.median(self._read(settings, self._red_glare).piece[:, 0, 0], axis=1).tolist()
+        return [likely.pop(self._red), *likely]
+
+    def board(self, settings: LookSettings) -> float:
+        """How likely something plain, 1.7 times as bright as the board was, is bare board."""
+        return float(np.median(self._read(settings, self._brighter).nothing[self._board]))
+
+
+def _plain(light: NDArray[np.float64], like: ImageBGR) -> ImageBGR:
+    """A picture of one colour."""
+    shown = np.searchsorted(linear_light(np.arange(256)), light).astype(np.uint8)
+    return np.broadcast_to(shown, like.shape).copy()
+
+
+@pytest.fixture(scope="module")
+def glare() -> Glare:
+    """Read once for all tests."""
+    return Glare()
+
+
+class TestMirroredLamps:
+    """Varnish mirrors a lamp: a top is then brighter, and between its colour and the lamp's."""
+
+    @pytest.mark.parametrize("lamp", [(1.0, 1.0, 1.0), (0.55, 1.0, 1.3)], ids=["white", "warm"])
+    def test_mixtures_with_a_lamp_lie_on_the_curve(self, lamp: tuple[float, ...]) -> None:
+        """The hue for every brightness is that of the colour with as much of the lamp added."""
+        red = np.array([[0.03, 0.05, 0.30]], dtype=np.float32)  # light, BGR
+        white = np.array(lamp, dtype=np.float32)
+        mixed = of_light(red + np.float32(0.2) * white)[0]
+
+        hue = hue_when_mirroring(of_light(red)[0], mixed[:1], white)[0]
+
+        assert hue == pytest.approx(mixed[1:], abs=0.03)
+        assert np.hypot(*hue) < np.hypot(*of_light(red)[0, 1:])
+
+    def test_a_top_in_a_lamp_s_glare_is_its_piece_s(self, glare: Glare) -> None:
+        """It is likelier than if nothing could mirror, and than with any other colour."""
+        red, *others = glare.tops(LookSettings())
+
+        assert red > 5 * glare.tops(LookSettings(piece_mirrors=0.0))[0]
+        assert red > 5 * max(others)
+
+    def test_bare_board_is_hardly_brighter_than_it_was(self, glare: Glare) -> None:
+        """Where a plain patch is much brighter, reflections explain it only if they are usual."""
+        assert glare.board(LookSettings()) < glare.board(LookSettings(board_brighter=0.6)) / 3

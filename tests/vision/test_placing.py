@@ -227,3 +227,31 @@ def test_rules_never_make_a_rival_likelier_than_what_the_pictures_show() -> None
     spot = ruled.owner[1 * 10 + 3]  # d2, which touches the brick on d3
 
     assert [ruled._mended(gain, [spot]) for gain in (-30.0, -2.0, 1.0)] == [-12.0, 0.0, 1.0]
+
+
+def test_rivals_are_stacks_without_the_empty_places_above_them() -> None:
+    """Whole answers that were met differ on columns; what is empty there is no unit unseen."""
+    placing = laid(Stacks.of(PATCH))
+    state, owner = placing.position.state[:-1].copy(), dict(placing.owner)
+    h4 = 3 * 10 + 7  # a brick lies flat there
+    placing._clear(set(placing.owner[h4].columns))
+    placing.met.append((state, owner))
+
+    rivals = placing.rivals()
+
+    assert (state[h4 * 3],) in rivals[h4]
+    assert all(all(stack) for own in rivals.values() for stack in own)
+
+
+def test_what_was_met_goes_along_to_another_position() -> None:
+    """Where another answer is taken in the end, the one before and what was met stay rivals."""
+    placing = laid(Stacks.of(PATCH))
+    state, columns = placing.position.state[:-1].copy(), placing.owner[1 * 10 + 3].columns
+    other = placing.position.copy()
+    other.change(dict.fromkeys(columns, np.zeros(0, dtype=np.int8)))
+
+    moved = placing.moved_to(other)
+
+    assert moved.pieces() == placing.pieces() - {placing.owner[1 * 10 + 3]}
+    assert any(np.array_equal(met, state) for met, _ in moved.met)
+    assert moved.rivals()[columns[0]].keys() >= {tuple(placing.position.stack(columns[0]))}
