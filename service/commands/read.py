@@ -111,7 +111,8 @@ def _agreed(reader: Reader, reading: Reading) -> Reading:
     cells = " ".join(map(str, list(seen)[:_NAMED])) + (" ..." if len(seen) > _NAMED else "")
     sys.stderr.write(
         f"the cameras contradict each other on {cells}: are these pictures of the same moment? "
-        "if they are, a camera may have moved; run `kiebitz calibrate pose` again\n"
+        "if they are, a camera may have moved, or its `clock` in table.toml is wrong; run "
+        "`kiebitz calibrate pose` again\n"
     )
     open_cells = {
         cell: {reading.stacks.get(cell, ""): 0.5, stack: 0.5}

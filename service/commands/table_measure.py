@@ -165,12 +165,14 @@ _ADVICE = (
 
 def _pitch(pieces: list[PieceSize | None], lattice: Lattice) -> Pitch | None:
     """The pitch by all cameras that see a piece; raises NotFound where they contradict."""
-    seen = [piece for piece in pieces if piece is not None and not piece.doubts]
+    found = [piece for piece in pieces if piece is not None]
+    seen = [piece for piece in found if not piece.doubts]
     if not seen:
         return None
     shares = np.array([piece.share for piece in seen])
     errors = np.array([piece.error for piece in seen])
-    if float(np.ptp(shares)) > _APART * float(shares.mean()):
+    every = np.array([piece.share for piece in found])  # a doubtful one contradicts, too
+    if float(np.ptp(every)) > _APART * float(every.mean()):
         sys.stderr.write(
             "the cameras see the piece in different sizes, so the pitch is not measured; "
             "let one cube stand alone on the board\n"

@@ -1,12 +1,18 @@
 """`kiebitz table measure`: what it says, and what it writes."""
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from calibration.cv import write_image
+from calibration.piece_size import PieceSize
+from rules.cells import Cell
+from rules.lattice import Lattice
 from service import cli
+from service.commands.table_measure import _pitch
 from service.toml_edit import with_values
 from tests.calibration.test_cell_count import LIGHT, picture
 
@@ -82,6 +88,17 @@ def test_a_board_without_grid_is_refused(table: Path, capsys: pytest.CaptureFixt
 
     assert code == 2
     assert "ruler" in capsys.readouterr().err
+
+
+def test_a_doubtful_piece_contradicts_another_camera_s(capsys: pytest.CaptureFixture[str]) -> None:
+    """One camera may take something else for the piece; then nobody knows how large it is."""
+    cells = Lattice(8, 8, 5, 22.0, (20.0, 20.0, 20.0))
+    sure = PieceSize(Cell(4, 3), 0.48, 0.01, 0.9, np.zeros((8, 3)), ())
+    doubtful = replace(sure, cell=Cell(4, 2), share=0.89, doubts=("could also be two",))
+
+    assert _pitch([sure, doubtful], cells) is None
+    assert "different sizes" in capsys.readouterr().err
+    assert _pitch([sure, replace(doubtful, share=0.49), None], cells) is not None
 
 
 class TestEdit:
