@@ -199,20 +199,21 @@ def _along(
 
 
 def _moved(position: Position, column: int, other: int, behind: bool) -> Iterator[dict[int, Stack]]:
-    """Ways in which the stack, or its top alone, looks alike on the other column.
+    """Ways in which the stack, or its upper part, looks alike on the other column.
 
     The top is seen best, the foot is not: it stands lower behind its place, and higher before it.
     """
     stack, there = position.stack(column), position.stack(other)
-    if not len(there):
-        yield {column: _NOTHING, other: stack}
-        if behind and len(stack) > 1:
-            yield {column: _NOTHING, other: stack[1:]}
-        elif not behind and len(stack) < position.levels:
-            yield {column: _NOTHING, other: np.append(stack[:1], stack)}
-    lower = len(stack) - len(there) - 1
-    if lower in ((0, 1) if behind else (0, -1)) and len(there) < position.levels:
-        yield {column: stack[:-1], other: np.append(there, stack[-1:])}
+    many = len(stack)
+    for high in (many - 1, many) if behind else (many, many + 1):
+        come = high - len(there)
+        if come <= 0 or high > position.levels:
+            continue
+        moved = stack[-come:] if come <= many else np.append(stack[:1], stack)
+        # What looks like one tower may be a low stack and a lower tower behind it.
+        left = range(many) if behind and not len(there) else {0, max(many - come, 0)}
+        for below in left:
+            yield {column: stack[:below], other: np.append(there, moved)}
 
 
 def _others(gains: ColumnGains, column: int, high: int) -> list[Stack]:
