@@ -245,6 +245,12 @@ def test_a_damaged_recording_is_not_taken_for_a_video(tmp_path: Path) -> None:
         wanted_sources([str(damaged)], {"side": CameraPlace("side")})
 
 
+def _pressed(*_: object, **__: object) -> Iterator[Event]:
+    """Ctrl-C before anything was told."""
+    yield from ()
+    raise KeyboardInterrupt
+
+
 @pytest.mark.slow
 def test_live_cameras_are_left_by_ctrl_c(
     played: tuple[Path, tuple[Event, ...]],
@@ -253,15 +259,10 @@ def test_live_cameras_are_left_by_ctrl_c(
     tmp_path: Path,
 ) -> None:
     """That is how it ends, and nothing went wrong; what was recorded is told."""
-
-    def pressed(*_: object, **__: object) -> Iterator[Event]:
-        yield from ()
-        raise KeyboardInterrupt
-
     folder, _ = played
     kept = tmp_path / "evening.kiebitz"
     monkeypatch.setattr("service.commands.watch.open_cameras", lambda *_: {})
-    monkeypatch.setattr("service.commands.watch.watch", pressed)
+    monkeypatch.setattr("service.commands.watch.watch", _pressed)
 
     assert cli.main(["watch", str(folder), "--record", str(kept)]) == 0
     assert str(kept) in capfd.readouterr().err
@@ -275,14 +276,9 @@ def test_a_stopped_recording_says_what_was_kept(
     tmp_path: Path,
 ) -> None:
     """Ctrl-C in the middle is no end, but what was recorded until then is there."""
-
-    def pressed(*_: object, **__: object) -> Iterator[Event]:
-        yield from ()
-        raise KeyboardInterrupt
-
     folder, _ = played
     kept = tmp_path / "part.kiebitz"
-    monkeypatch.setattr("service.commands.watch.watch", pressed)
+    monkeypatch.setattr("service.commands.watch.watch", _pressed)
 
     assert cli.main(["watch", str(folder), "--record", str(kept)]) == cli.INTERRUPTED
     said = capfd.readouterr().err

@@ -17,6 +17,7 @@ from calibration.colour_space import (
     of_light,
 )
 from rules.cells import Cell
+from rules.lattice import Board
 from rules.pieces import Extent, Placed
 from rules.registry import find_game
 from rules.stacks import Stacks
@@ -29,11 +30,11 @@ from vision.hull import hull
 from vision.likelihood import CameraEye, EyeLooks, LookSettings, RayLooks
 from vision.nudge import NudgeSettings
 from vision.position import Position
-from vision.rays import sample_rays
+from vision.rays import Rays, sample_rays
 from vision.reader import Reader
 from vision.search import exchange, shake
 from vision.shading import CLASSES, Bell, Urns, classes_of, shares_of
-from vision.virtual.scene import Kind, Scene
+from vision.virtual.scene import Kind, Rig, Scene
 from vision.virtual.studio import Studio
 
 POSITION = Stacks.of({"b2": "BY", "c5": "Y", "d4": "BBY", "e4": "Y", "f6": "YB", "g2": "B"})
@@ -386,20 +387,26 @@ def test_one_camera_does_not_tell_how_far_away_a_stack_stands_for_certain() -> N
     assert wrong <= reading.unsure.keys() | reading.hidden
 
 
+def _learned(game: str, rig: Rig) -> tuple[CameraEye, Rays, Board]:
+    """The first camera of a table, which knows the colours and the empty table, and its rays."""
+    scene = Scene.from_seed(4, Kind.of(find_game(game)), family="tune", rig=rig)
+    studio, kind = Studio(scene), scene.kind
+    name, camera = next(iter(scene.cameras.items()))
+    empty, coloured = studio.empty()[name], studio.colour_picture()
+    view = ColourView(camera, coloured.pictures[name], empty)
+    (colours,) = fit_colours([view], kind.board, kind.colours, coloured.stacks)
+    return CameraEye(camera, colours, empty), sample_rays(camera, kind.board), kind.board
+
+
 @pytest.fixture(scope="module")
 def woody() -> tuple[RayLooks, NDArray[np.bool_], int]:
     """A picture that shows one wood all over, as faces look that most rays cannot meet.
 
     Also the rays that meet nothing but one other face of a piece and end in the room.
     """
-    scene = Scene.from_seed(4, Kind.of(find_game("kwinty")), family="tune", rig="one")
-    studio = Studio(scene)
-    ((name, empty),) = studio.empty().items()
-    coloured = studio.colour_picture()
-    kind, camera = scene.kind, scene.cameras[name]
-    view = ColourView(camera, coloured.pictures[name], empty)
-    (colours,) = fit_colours([view], kind.board, kind.colours, coloured.stacks)
-    rays = sample_rays(camera, kind.board)
+    learned, rays, board = _learned("kwinty", "one")
+    colours, empty = learned.colours, learned.empty
+    assert empty is not None
     front = np.bincount(rays.face).argmax()
     ray = np.concatenate([np.arange(many) for _, many in rays.slots])
     others = ray[(rays.face != front) | (rays.share < 1)]
@@ -408,8 +415,7 @@ def woody() -> tuple[RayLooks, NDArray[np.bool_], int]:
     unlike = np.abs(faces - faces[front])[np.unique(rays.face), 0].argmax()
     light = np.exp(np.linalg.inv(AXES) @ faces[np.unique(rays.face)[unlike]]) - DARKEST
     shown = np.searchsorted(linear_light(np.arange(256)), light).astype(np.uint8)
-    eye = EyeLooks(CameraEye(camera, colours, empty), rays, kind.board)
-    own = eye.read(np.broadcast_to(shown, empty.shape).copy())
+    own = EyeLooks(learned, rays, board).read(np.broadcast_to(shown, empty.shape).copy())
     return own, alone & (np.abs(own.nothing_off[:, 0]) > 0.6), int(front)
 
 
@@ -485,21 +491,15 @@ class Glare:
     """A picture that shows red that mirrors a lamp all over, on a KSAR table."""
 
     def __init__(self) -> None:
-        scene = Scene.from_seed(4, Kind.of(find_game("ksar")), family="tune", rig="two")
-        studio = Studio(scene)
-        name, kind = "overhead", scene.kind
-        empty, coloured = studio.empty()[name], studio.colour_picture()
-        camera = scene.cameras[name]
-        view = ColourView(camera, coloured.pictures[name], empty)
-        (colours,) = fit_colours([view], kind.board, kind.colours, coloured.stacks)
-        rays = sample_rays(camera, kind.board)
+        self._eye = learned, rays, _ = _learned("ksar", "two")
+        colours, empty = learned.colours, learned.empty
+        assert empty is not None
         self._red = colours.letters.index("R")
         light = np.exp(np.linalg.inv(AXES) @ colours.mean[self._red, 0]) - DARKEST + 0.05
         self._red_glare = _plain(light, empty)
         self._board = rays.on_board
         bare = linear_light(empty[rays.px[rays.on_board, 1], rays.px[rays.on_board, 0]])
         self._brighter = _plain(2.4 * np.median(bare, axis=0), empty)
-        self._eye = CameraEye(camera, colours, empty), rays, kind.board
 
     def _read(self, settings: LookSettings, picture: ImageBGR) -> RayLooks:
         alone = replace(settings, follows_light=False)
