@@ -15,19 +15,18 @@ from numpy.typing import NDArray
 from calibration.camera import Camera
 from calibration.colour_space import Floats32
 from rules.lattice import Board
+from vision.evidence import State
 from vision.likelihood import RayLooks, above_board
 from vision.position import HALF, Position, Sight
 from vision.rays import normal, unit_boxes
 from vision.shading import BOUNDS
 from vision.shadows import NORMALS, OFF_MM, SKY, SOME, Floats, Heights, Ints
 
-State = NDArray[np.int8]
-
 _DARKEST = 0.03  # of the usual light; deeper shade is not told apart
 _STEP = 0.05  # of tables over expected brightness
 _EXPECTED = np.arange(math.log(_DARKEST), 0.8, _STEP)
-_AXIS = np.array([2, 0, 0, 1, 1])
-_HIGH_SIDE = np.array([True, False, True, False, True])
+_AXIS = np.abs(NORMALS).argmax(axis=1)
+_HIGH_SIDE = NORMALS.max(axis=1) > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +107,16 @@ class Lamplight:
         tells = np.zeros(len(SKY.share), dtype=bool)
         tells[SOME] = True
         self._active = np.flatnonzero(np.logical_or.reduce([tells, *given]))
+        self._worths: dict[bytes, float] = {}
 
     def worth(self, state: State) -> float:
         """By how much computed light explains all brightness better in a state than none."""
+        key = state.tobytes()
+        if key not in self._worths:  # answers are compared with several others
+            self._worths[key] = self._worth(state)
+        return self._worths[key]
+
+    def _worth(self, state: State) -> float:
         state = np.append(state, 0).astype(np.int8)  # one more that is never there
         heights = self._heights(state)
         total = 0.0

@@ -414,7 +414,7 @@ class Reader:
             position = position.copy()
             nudge(position, self.settings.nudge)
         eyes = [self.cameras[name].camera for name in looks]
-        usual = self.settings.looks.shades()
+        usual = self._look_settings.shades()
         lamps = Lamplight(
             self.board, eyes, position, list(looks.values()), usual, self.settings.lamps
         )
