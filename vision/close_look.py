@@ -29,8 +29,11 @@ class CloseLook:
         self._faces = [Faces(view, lattice) for view in views]
         self._boxes = [Boxes(view, lattice) for view in views]
 
-    def gain(self, state: State, other: State) -> float | None:
-        """What the pictures gain by another state; None where too few pixels tell."""
+    def gain(self, state: State, other: State, by_rays: float) -> float | None:
+        """What the pictures gain by another state, which rays say gains so much.
+
+        None where too few pixels tell.
+        """
         patches = [
             patch
             for faces, boxes in zip(self._faces, self._boxes, strict=True)
@@ -38,19 +41,20 @@ class CloseLook:
         ]
         if not patches:
             return None
-        one, two = 0.0, 0.0
-        recoloured = np.array_equal(state > 0, other > 0)
-        if recoloured:  # what stands there has been moved until it fits; another height has not
-            one, two = (self._fitted(patches, s, {}, ())[0] for s in (state, other))
-        if abs(two - one) < self._settings.plain:
-            one, two = self._both_fitted(patches, state, other)
-        # Where neither drawing looks like the picture, nothing is to be learned from the two.
         cfg = self._settings
+        one, two = self._both_fitted(patches, state, other)
+        # Where neither drawing looks like the picture, nothing is to be learned from the two.
         pixels = sum(int(np.count_nonzero(patch.near)) for patch in patches)
         unlike = -max(one, two) / (cfg.weight * cfg.bound * pixels)
         good, bad = cfg.unlike
         trust = float(np.clip((bad - unlike) / (bad - good), 0.0, 1.0))
-        return cfg.worth * trust * float(np.clip(two - one, -cfg.most, cfg.most))
+        fitted = trust * _within(two - one, cfg.most_fitted)
+        if not np.array_equal(state > 0, other > 0):
+            return by_rays + cfg.worth_of_heights * fitted
+        # Only colours differ: what stands there has been moved until it fits, and tells once more.
+        before, after = (self._fitted(patches, s, {}, ())[0] for s in (state, other))
+        unmoved = trust * _within(after - before, cfg.most)
+        return cfg.rays * by_rays + cfg.worth * unmoved + cfg.worth_fitted * fitted
 
     def _both_fitted(
         self, patches: Sequence[Patch], state: State, other: State
@@ -176,6 +180,10 @@ class CloseLook:
             else:
                 total += ((x - below[0]) ** 2 + (y - below[1]) ** 2) * level
         return 0.5 * total
+
+
+def _within(value: float, most: float) -> float:
+    return min(max(value, -most), most)
 
 
 def _groups(units: Sequence[int], levels: int, *, alone: bool) -> Iterator[list[int]]:

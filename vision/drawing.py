@@ -40,9 +40,12 @@ class CloseSettings:
     hue: float = 0.10  # how far a face's hue may lie off its colour's, one deviation
     hue_cost: float = 4.0  # of a face with another hue, at most
     hue_most: float = 2.0  # such deviations, and no face of the colour looks so
-    plain: float = 40.0  # what differs by so much as pieces stand need not be fitted
-    worth: float = 0.25  # of a difference here against one in the score by rays
-    most: float = 40.0  # of such differences
+    rays: float = 0.75  # what the score by rays counts where only colours differ,
+    worth: float = 0.2  # a difference here as pieces stand,
+    most: float = 20.0  # at most so much of it,
+    worth_fitted: float = 0.25  # the same with pieces moved until they fit
+    most_fitted: float = 40.0
+    worth_of_heights: float = 0.25  # of the latter where heights differ; rays count fully there
     unlike: tuple[float, float] = (0.50, 0.65)  # how little a drawing may look like the picture
     reach: float = 12.0  # by rays; answers that are so much worse are not looked at
     asked: int = 24  # answers that are looked at in one picture

@@ -20,7 +20,7 @@ from vision.likelihood import RayLooks, above_board
 from vision.position import HALF, Position, Sight
 from vision.rays import normal, unit_boxes
 from vision.shading import BOUNDS
-from vision.shadows import NORMALS, OFF_MM, SKY, SOME, Floats, Heights, Ints
+from vision.shadows import NORMALS, OFF_MM, SKY, SOME, Floats, Heights, Ints, around, unit_vector
 
 _DARKEST = 0.03  # of the usual light; deeper shade is not told apart
 _STEP = 0.05  # of tables over expected brightness
@@ -44,6 +44,10 @@ class LampSettings:
     other: tuple[float, float] = (0.10, 0.60)  # share of pixels that the light does not explain
     weak: float = 0.005  # of all light; directions that give less are left out
     tinted: float = 0.8  # most of the light that pieces throw at the bare board
+    finer: tuple[float, ...] = (7.0, 3.5)  # degrees between directions tried around each lamp
+    lamp: float = 0.15  # of all light, and it is looked where exactly it comes from
+    lamps: int = 3
+    one_lamp: float = 0.9  # cosine; directions so near give the light of one lamp
     cap: float = 16.0  # what the rays of one face or cell tell together, at most
 
 
@@ -85,8 +89,12 @@ class Lamplight:
         looks: Sequence[RayLooks],
         usual: tuple[Floats, Floats],
         settings: LampSettings | None = None,
+        towards: Floats | None = None,
     ) -> None:
-        """`usual` is how often classes of brightness occur on pieces and on the bare board."""
+        """`usual` is how often classes of brightness occur on pieces and on the bare board.
+
+        `towards` are the directions of light where another answer has told them already.
+        """
         self._cfg = settings or LampSettings()
         self._board, self._usual = board, usual[::-1]
         low, high = unit_boxes(board.lattice)
@@ -102,9 +110,17 @@ class Lamplight:
         ]
         state = position.state
         heights = self._heights(state)
+        self.towards = SKY.towards if towards is None else towards
         self._lit = [self._fitted(view, state, heights) for view in self._views]
+        if towards is None:
+            for degrees in self._cfg.finer:
+                finer = self._finer(degrees)
+                if not len(finer):
+                    break
+                self.towards = np.concatenate([SKY.towards, finer])
+                self._lit = [self._fitted(view, state, heights) for view in self._views]
         given = [lit.light > self._cfg.weak for own in self._lit for lit in own.values()]
-        tells = np.zeros(len(SKY.share), dtype=bool)
+        tells = np.zeros(len(self.towards), dtype=bool)
         tells[SOME] = True
         self._active = np.flatnonzero(np.logical_or.reduce([tells, *given]))
         self._worths: dict[bytes, float] = {}
@@ -126,7 +142,7 @@ class Lamplight:
             if not len(some):
                 continue
             face = shown.face[some]
-            fall = heights.fall(shown.points[some], face, SKY.towards[self._active])
+            fall = heights.fall(shown.points[some], face, self.towards[self._active])
             hidden = _hidden(fall[np.isin(self._active, SOME)], face)
             told = np.zeros(len(some))
             shade, piece = view.shade(state, shown.entry[some], some)
@@ -142,6 +158,22 @@ class Lamplight:
             by_group = np.bincount(view.group(shown.entry[some], some), told * view.weight[some])
             total += float(by_group.clip(-self._cfg.cap, self._cfg.cap).sum())
         return total
+
+    def _finer(self, degrees: float) -> Floats:
+        """Directions so far apart around those from which most light comes."""
+        cfg = self._cfg
+        light = np.zeros(len(self.towards))
+        for own in self._lit:
+            for lit in own.values():
+                light += lit.light / sum(map(len, self._lit))
+        found: list[Floats] = []
+        while len(found) < cfg.lamps:
+            near = self.towards @ self.towards[light.argmax()] > cfg.one_lamp
+            if light[near].sum() < cfg.lamp:
+                break
+            found.append(unit_vector(light[near] @ self.towards[near]))
+            light[near] = 0.0
+        return np.concatenate([around(lamp, degrees) for lamp in found] or [self.towards[:0]])
 
     def _heights(self, state: State) -> Heights:
         there = state[:-1] > 0
@@ -188,7 +220,7 @@ class Lamplight:
         some = some[:: max(1, round(len(some) / cfg.most))]
         face, entry = shown.face[some], shown.entry[some]
         off = view.brightness(state, entry, some, self._above)
-        fall = heights.fall(shown.points[some], face, SKY.towards)
+        fall = heights.fall(shown.points[some], face, self.towards)
         hidden = _hidden(fall[SOME], face)
         found = {}
         for number in range(len(NORMALS)):
@@ -196,7 +228,7 @@ class Lamplight:
             if np.count_nonzero(here) < cfg.least:
                 continue
             sources = np.vstack([fall[:, here], hidden[None, here]]).T.astype(np.float64)
-            open_ = np.append(np.maximum(SKY.towards @ NORMALS[number], 0), 0.0)
+            open_ = np.append(np.maximum(self.towards @ NORMALS[number], 0), 0.0)
             light = _fit(sources, off[here], open_, cfg)
             away = off[here] - np.log(np.maximum(sources @ light, _DARKEST))
             spread = 1.48 * float(np.median(np.abs(away - np.median(away))))

@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.camera import Floats
 from calibration.colour_space import Floats32
 from rules.blocks import all_blocks
 from rules.cells import Cell
@@ -375,7 +376,8 @@ class Reader:
                 if placing is None
                 else list(placing.instead())
             )
-            others = look_again(now, options, lambda s: self._in_its_light(s, first), cfg)
+            lamps = now.lamps.towards
+            others = look_again(now, options, lambda s: self._in_its_light(s, first, lamps), cfg)
             if not others or others[0][0] < cfg.enough:
                 for ahead, other in others:  # as likely as it is as a whole, but not likelier
                     changes = told.differing(other.state)
@@ -400,14 +402,21 @@ class Reader:
             doubts.told_again(column, tuple(stack.tolist()), -cfg.asked)
         return _Again(now, placing, frozenset(before)) if before else None
 
-    def _in_its_light(self, state: State, looks: Mapping[str, RayLooks]) -> Answer:
-        """An answer with colours, places and lamps as the pictures show them if it is true."""
+    def _in_its_light(
+        self, state: State, looks: Mapping[str, RayLooks], towards: Floats | None = None
+    ) -> Answer:
+        """An answer with colours, places and lamps as the pictures show them if it is true.
+
+        Lamps are looked for `towards` where another answer has found them.
+        """
         position, own = Position(self._evidence(looks), state), dict(looks)
         for _ in range(self.settings.adapt.rounds):
             position, own, _ = self._adapted(position, own)
-        return self._answer(position, own)
+        return self._answer(position, own, towards)
 
-    def _answer(self, position: Position, looks: dict[str, RayLooks]) -> Answer:
+    def _answer(
+        self, position: Position, looks: dict[str, RayLooks], towards: Floats | None = None
+    ) -> Answer:
         """A position with its pieces where they fit, and the lamps that light it."""
         unmoved = position
         if not position.moved_mm:
@@ -416,7 +425,7 @@ class Reader:
         eyes = [self.cameras[name].camera for name in looks]
         usual = self._look_settings.shades()
         lamps = Lamplight(
-            self.board, eyes, position, list(looks.values()), usual, self.settings.lamps
+            self.board, eyes, position, list(looks.values()), usual, self.settings.lamps, towards
         )
         return Answer(position, unmoved, looks, lamps, self.settings.second.lamps)
 
@@ -451,18 +460,20 @@ class Reader:
             if close is None:
                 followed = self._all_followed(told, looks)
                 close = self._close_look(told, images, looks, followed)
-            by_pixels = close.gain(told.state[:-1], other)
+            dearer = told.dearer({column: stack})
+            seen = close.gain(told.state[:-1], other, by_rays + dearer)
             asked += 1
-            if by_pixels is None:
+            if seen is None:
                 continue
+            closer = seen - dearer
             taken = tuple(int(c) for c in stack)
-            doubts.told_again(column, taken, by_rays + by_pixels)
-            if by_rays + by_pixels > cfg.enough:
+            doubts.told_again(column, taken, closer)
+            if closer > cfg.enough:
                 now = tuple(int(c) for c in told.stack(column))
                 told.change({column: stack})
                 followed = None
                 doubts.moved({column: stack})
-                doubts.told_again(column, now, -by_rays - by_pixels)
+                doubts.told_again(column, now, -closer)
         doubts.look_at(told)
         return followed
 

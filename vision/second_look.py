@@ -28,8 +28,8 @@ class SecondLookSettings:
     tried: int = 30  # changes, those of colours alone counted in, in the light of what was read
     reach: float = 60.0  # by rays; what is so much worse is left alone
     hint: float = 8.0  # that shadows must speak for an answer as they are seen now,
-    near: float = 5.0  # or it must be hardly worse, to be seen in its own light
-    compared: int = 4  # answers so,
+    near: float = 12.0  # or it must be hardly worse, to be seen in its own light
+    compared: int = 8  # answers so,
     pairs: int = 3  # and any two of so many at once
     enough: float = 6.0  # by which another answer must be ahead
     asked: float = 8.0  # what was told before stays so near at least

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _RINGS = ((16, 14), (28, 18), (40, 16), (52, 14), (64, 10), (76, 6), (88, 3))  # degrees, directions
+_LOWEST = 0.05  # sine of a lamp's height
 _TEXEL_MM = 1.5  # of the map of heights
 _SOFT_MM = 3.0  # over so much height a shadow ends
 OFF_MM = 0.7  # so far off a face light is looked up, that no face shades itself
@@ -52,6 +53,25 @@ class Sky:
 
 SKY = Sky.whole()
 SOME = np.arange(2, len(SKY.share), 5)  # directions that tell how much of the sky is seen
+
+
+def unit_vector(direction: Floats) -> Floats:
+    """The direction alone."""
+    return np.asarray(direction / np.linalg.norm(direction))
+
+
+def around(direction: Floats, degrees: float) -> Floats:
+    """This direction and those in two rings around it, so many degrees apart, above the horizon."""
+    across = unit_vector(np.cross(direction, (0.0, 0.0, 1.0) if direction[2] < 0.9 else (1.0, 0, 0)))
+    along = np.cross(across, direction)
+    found = [direction]
+    for ring in (1, 2):
+        away = math.radians(degrees * ring)
+        for turn in np.arange(6 * ring) * (2 * math.pi / (6 * ring)):
+            aside = math.cos(turn) * across + math.sin(turn) * along
+            found.append(math.cos(away) * direction + math.sin(away) * aside)
+    found = [one for one in found if one[2] > _LOWEST]
+    return np.array(found)
 
 
 class Heights:

@@ -64,8 +64,8 @@ def test_a_few_rows_of_pixels_tell_a_lowest_unit(
     wrong = Stacks.of({**BEFORE_IT, "d5": f"{other}YB"})
     pictures = studio.still(real, 5, sloppy=CAREFUL)
     close = _close_look(reader, pictures)
-    gain = close.gain(_state(reader, wrong), _state(reader, real))
-    loss = close.gain(_state(reader, real), _state(reader, wrong))
+    gain = close.gain(_state(reader, wrong), _state(reader, real), by_rays=0.0)
+    loss = close.gain(_state(reader, real), _state(reader, wrong), by_rays=0.0)
 
     assert gain is not None
     assert loss is not None
@@ -78,7 +78,8 @@ def test_what_no_camera_sees_tells_nothing(studio: Studio, reader: Reader) -> No
     around = dict.fromkeys(("c3", "c4", "c5", "d3", "d5", "e3", "e4", "e5"), "YYYYY")
     real, wrong = (Stacks.of({**around, "d4": f"{lowest}BBBB"}) for lowest in "BY")
     pictures = studio.still(real, 6, sloppy=CAREFUL)
-    gain = _close_look(reader, pictures).gain(_state(reader, real), _state(reader, wrong))
+    close = _close_look(reader, pictures)
+    gain = close.gain(_state(reader, real), _state(reader, wrong), by_rays=5.0)
 
     assert gain is None
 
