@@ -31,6 +31,7 @@ class SecondLookSettings:
     near: float = 12.0  # or it must be hardly worse, to be seen in its own light
     compared: int = 8  # answers so,
     pairs: int = 3  # and any two of so many at once
+    behind: float = 0.5  # of what it is worse by in the light of what was read, and
     enough: float = 6.0  # by which another answer must be ahead
     asked: float = 8.0  # what was told before stays so near at least
 
@@ -73,15 +74,21 @@ def look_again(
     fitted: Callable[[State], Answer],
     settings: SecondLookSettings,
 ) -> list[tuple[float, Answer]]:
-    """Other answers, each with by how much it is ahead of this one, the best first.
+    """Other answers, each with by how firmly it is ahead of this one, the best first.
 
-    `options` are changes with what the score by rays gains, or hardly loses, by them. Only those
+    What is behind in the light of what was read must be ahead by so much more in its own: whatever
+    is fitted gains by that. `options` are changes with what the score by rays gains, or hardly loses, by them. Only those
     that leave other heights are tried: how bright a face is tells little about its colour.
     """
     others = [
         fitted(now.position.with_changes(changes)) for changes in _likely(now, options, settings)
     ]
-    return sorted(((other.ahead_of(now), other) for other in others), key=lambda one: -one[0])
+    here = now.worth(now.state)
+    found = [
+        (other.ahead_of(now) + settings.behind * min(now.worth(other.state) - here, 0.0), other)
+        for other in others
+    ]
+    return sorted(found, key=lambda one: -one[0])
 
 
 def _likely(
