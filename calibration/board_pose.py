@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
+import cv2
 import numpy as np
 
+from calibration import cv
 from calibration.camera import Camera, Floats
 from calibration.cell_fit import LIKE, CellFit, inside, likeness_of, sides_in
 from calibration.cell_sides import common_look
@@ -38,7 +40,7 @@ from calibration.pose_quality import HEIGHTS_MM, HOPELESS_MM, expected_errors
 from calibration.quads import clock_of, hours_apart
 from calibration.rectify import scale_on_board
 from calibration.row_lean import Lean, lean_of
-from calibration.row_pose import SHEET_MARGINS_MM, row_on
+from calibration.row_pose import SHEET_MARGINS_MM, Row, row_on
 from calibration.segments import Segments, find_segments
 from calibration.solve import Solution, is_absurd
 from rules.cells import Cell
@@ -65,6 +67,8 @@ _EITHER_WAY = (
 )
 _NO_ROW = "no row of cells is seen in the rectangle that was found"
 _BESIDE = 0.25  # of the pitch: margins that are told wrongly move the cells as far
+_EVERYWHERE = 0.15  # how rare the colour of a cloth's squares is at most
+_SHEETS = 3  # of a table with so many things like one, on which a row of cells is looked for
 _LINES_PX = 1.2
 _POINTS_MM = 1.25  # cards are cut by hand, and pushed against the board
 _LYING = 2  # cells unlike all others; a single one may have a picture printed on it
@@ -129,7 +133,8 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     if around and not _narrow(board):
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
         fits.sort(key=lambda f: -f.merit)
-    found = _by_seen_cells(_whole_first(fits, board), places, around, sight, board, say)
+    fits = _ending_first(_whole_first(fits, board), board)
+    found = _by_seen_cells(fits, places, around, sight, board, say)
     if found is not None:
         return Looked(found, tuple(tried))
     tried.append(_tried_cells(fits, board))
@@ -149,6 +154,24 @@ def _whole_first(fits: Sequence[CellFit], board: Board) -> list[CellFit]:
     return whole
 
 
+def _ending_first(fits: Sequence[CellFit], board: Board) -> list[CellFit]:
+    """The fits, best first; before a grid that goes on beyond its cells those that end.
+
+    Checked cloths, tiles and planks have cells, too, but no end: what lies on them has.
+    """
+    if not fits or fits[0].beyond <= _GOES_ON:
+        return list(fits)
+    ending = [fit for fit in fits if fit.beyond <= _GOES_ON and _enough(fit, board)]
+    return [*ending, *(fit for fit in fits if fit not in ending)]
+
+
+def _enough(fit: CellFit, board: Board) -> bool:
+    """Whether so much is seen of the cells as must be for this board."""
+    if not _marked(board):
+        return _sure(fit)
+    return fit.merit > _LEAST_MERIT and fit.seen > _LEAST_SEEN
+
+
 def _by_seen_cells(
     fits: Sequence[CellFit],
     places: Sequence[Found],
@@ -163,9 +186,7 @@ def _by_seen_cells(
         alike = _by_looks(fits, places, around, sight, board)
         if alike is not None:
             return alike
-    plain = not _marked(board)
-    merit, seen = (_SURE_MERIT, _SURE_SEEN) if plain else (_LEAST_MERIT, _LEAST_SEEN)
-    if fits and fits[0].merit > merit and fits[0].seen > seen:
+    if fits and _enough(fits[0], board):
         return _by_cells(fits[0], fits[1:], sight, board)
     return None
 
@@ -279,9 +300,10 @@ def _by_sheet(
 
 def _surer(by_sheet: BoardPose, fits: Sequence[CellFit], sight: Sight, board: Board) -> BoardPose:
     """What tells more of the camera: a sheet, or a row of cells that is clearly seen without."""
-    if not (_narrow(board) and fits and fits[0].convincing):
+    clear = _clear_rows(fits, by_sheet.solution.camera, board) if _narrow(board) else []
+    if not clear:
         return by_sheet
-    by_cells = _by_cells(fits[0], fits[1:], sight, board)
+    by_cells = _by_cells(clear[0], clear[1:], sight, board)
     here, there = (
         sum(expected_errors(pose.solution, board, HEIGHTS_MM).values())
         for pose in (by_cells, by_sheet)
@@ -297,14 +319,37 @@ def _sure_sheet(
     `told` is the board with the margins that the table tells.
     """
     sheets = _sound_edges(fit_outlines(around, sight, board), sight, board)
-    if not sheets or sheets[0].merit <= _SURE_EDGES or _contradicted(sheets[0], fits, board):
+    if not sheets or sheets[0].merit <= _SURE_EDGES:
         return None
-    found = _by_edges(sheets, sight, board)
-    if _narrow(board) and found.astray:
-        return None  # anything long has the shape of a sheet under a wall: the cells in it decide
-    if not _narrow(board):
-        return found
-    row = row_on(sheets[0], sight, board)  # a book beside the wall has straight edges, too
+    if _narrow(board):
+        return _sure_row(sheets, fits, sight, board, told)
+    return _by_edges(sheets, sight, board)
+
+
+def _sure_row(
+    sheets: Sequence[OutlineFit],
+    fits: Sequence[CellFit],
+    sight: Sight,
+    board: Board,
+    told: Board,
+) -> BoardPose | None:
+    """The pose by the row of cells on a sheet; with a doubt where a sheet shows none."""
+    # A book beside the wall has straight edges, too, and so has what somebody lets see of a sheet:
+    # the cells in it decide.
+    sheet, row = _sheet_with_row(sheets, sight, board)
+    place = (sheet if row is None else row.fit).solution.camera
+    if row is None and sheet.rare < _EVERYWHERE:
+        return None  # a square of the cloth, or several in a row
+    # Beside a row on its sheet those that are seen elsewhere are its cloth's.
+    clear = [f for f in fits if f.convincing] if row is None else _clear_rows(fits, place, board)
+    if _contradicted(place, clear, board):
+        return None
+    others = [other for other in sheets if other is not sheet]
+    if row is not None:
+        others = [o for o in others if not _overlap(o.solution.camera, place, board)]
+    found = _by_edges([sheet, *others], sight, board)
+    if found.astray:
+        return None  # anything long has the shape of a sheet under a wall
     if row is None:
         return replace(found, doubts=(*found.doubts, _NO_ROW), astray=True)
     lean = lean_of(row.fit, sight, row.board)
@@ -313,15 +358,39 @@ def _sure_sheet(
     return replace(found, solution=lean.solution, doubts=doubts)
 
 
-def _contradicted(edges: OutlineFit, fits: Sequence[CellFit], board: Board) -> bool:
-    """Whether a row of cells is clearly seen, but not where an outline would have it.
+def _sheet_with_row(
+    sheets: Sequence[OutlineFit], sight: Sight, board: Board
+) -> tuple[OutlineFit, Row | None]:
+    """The sheet on which a row of cells is seen that ends on it, or the best one without."""
+    for sheet in sheets[:_SHEETS]:
+        if sheet.merit > _SURE_EDGES and sheet.standing > _HARDLY_WORSE * sheets[0].standing:
+            row = row_on(sheet, sight, board)
+            if row is not None and row.fit.beyond <= _GOES_ON:
+                return sheet, row
+    return sheets[0], None
+
+
+def _contradicted(sheet: Camera, clear: Sequence[CellFit], board: Board) -> bool:
+    """Whether a row of cells is clearly seen, but not where a sheet would have it.
 
     A line that is printed round the cells, or cut off by others, has the shape of a sheet, too.
     """
-    clear = [fit.solution.camera for fit in fits if fit.convincing] if _narrow(board) else []
     near = _BESIDE * board.lattice.pitch_mm
-    apart = [apart_mm(edges.solution.camera, camera, board) for camera in clear]
+    apart = [apart_mm(sheet, fit.solution.camera, board) for fit in clear]
     return bool(apart) and min(apart) > near
+
+
+def _clear_rows(fits: Sequence[CellFit], sheet: Camera, board: Board) -> list[CellFit]:
+    """The rows of cells that are clearly seen where a sheet lies, and not on the cloth around."""
+    return [f for f in fits if f.convincing and _overlap(f.solution.camera, sheet, board)]
+
+
+def _overlap(one: Camera, other: Camera, board: Board) -> bool:
+    """Whether two cameras see the board in places that have something in common."""
+    here, there = (
+        cv.as_cv_points(camera.project(board_corners(board)), 2) for camera in (one, other)
+    )
+    return cv2.intersectConvexConvex(here, there)[0] > 0
 
 
 def _narrow(board: Board) -> bool:
@@ -395,9 +464,10 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
     doubts = list(_doubts(fit.solution, sight, board))
     astray = _wrong_hour(fit.solution, sight, board)
     astray |= fit.merit < _SURE_MERIT and fit.seen < _CLEAR_SEEN
-    if fit.merit < _SURE_MERIT or fit.seen < _SURE_SEEN:
+    goes_on = fit.beyond > _GOES_ON
+    if fit.seen < _SURE_SEEN or (fit.merit < _SURE_MERIT and not goes_on):
         doubts.append(f"only {100 * fit.seen:.0f} % of the cells' borders look alike")
-    if fit.beyond > _GOES_ON:
+    if goes_on:
         doubts.append(
             "the grid seems to go on beyond the cells that table.toml counts; "
             "run `kiebitz table measure`"
@@ -409,10 +479,11 @@ def _by_cells(fit: CellFit, rivals: Sequence[CellFit], sight: Sight, board: Boar
         )
     for rival in rivals:
         apart = apart_mm(fit.solution.camera, rival.solution.camera, board)
-        if rival.merit > _RIVAL * fit.merit and apart > _RIVAL_MM:
+        endless = not goes_on and rival.beyond > _GOES_ON  # the pattern of the table, then
+        if rival.merit > _RIVAL * fit.merit and apart > _RIVAL_MM and not endless:
             doubts.append("the grid could also lie in another place")
             # A grid that goes on fits one cell farther on as well, and says so.
-            astray |= fit.beyond <= _GOES_ON
+            astray |= not goes_on
             break
     solution = fit.solution
     if _narrow(board):
@@ -494,9 +565,10 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
         # What lacks an edge that the best one shows is no rival.
         lacks = min(rival.support.values()) < _SOME_SEEN < min(best.support.values())
         # On a sheet lines are drawn as well: they are the board as likely as the sheet's edge.
+        drawn = _narrow(board) and _overlap(rival.solution.camera, best.solution.camera, board)
         as_good = (
             rival.worth > _RIVAL * best.worth
-            if _narrow(board)
+            if drawn
             else _standing_beside(rival, best, board) > _RIVAL * best.standing
         )
         if as_good and apart > _RIVAL_MM and not lacks:

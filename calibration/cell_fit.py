@@ -1,5 +1,6 @@
 """From the look of all cells' sides to evidence: where in the picture each border really is."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -236,9 +237,7 @@ def fit_cells(
         solution = solve(camera, evidence, doubt, trusted=trusted, sizes=sizes)
         if depth is not None:
             depth += float(solution.sizes[2])
-        likeness = likeness_of(sides, look)
-        if depth is not None:
-            likeness = np.maximum(likeness, _like_their_way(sides, cells))
+        likeness = _likeness(sides, cells, look, board)
         result = _told(solution, look, sides, likeness, board, evidence)
         camera = solution.camera
         if number == _GIVE_UP_AFTER and result.merit < _HOPELESS:
@@ -291,15 +290,41 @@ def likeness_of(sides: Sides, look: CommonLook) -> Floats:
     return np.asarray(np.abs(flat @ look.profile.ravel()) / size)
 
 
+def _likeness(sides: Sides, cells: Sides, look: CommonLook, board: Board) -> Floats:
+    """Correlation of each side with the common look, or with that of its own kind of sides."""
+    likeness = likeness_of(sides, look)
+    if board.recess_mm is not None:
+        return np.maximum(likeness, _like_their_way(sides, cells))
+    if min(board.lattice.columns, board.lattice.ranks) == 1:
+        return np.maximum(likeness, _like_their_axis(sides, cells))
+    return likeness
+
+
 def _like_their_way(sides: Sides, cells: Sides) -> Floats:
     """Correlation of each side with the look of those that face the same way.
 
     In low light one wall of a hollow throws a shadow, the wall across is lit and hardly seen.
     """
+    return _like_these(sides, cells, [[way] for way in OUTWARDS])
+
+
+def _like_their_axis(sides: Sides, cells: Sides) -> Floats:
+    """Correlation of each side with the look of those along the same axis.
+
+    Only between the cells of a row does each show its own line and its neighbour's; and a row is
+    seen so flat that the lines along it are drawn finer than those across.
+    """
+    return _like_these(sides, cells, [OUTWARDS[:2], OUTWARDS[2:]])
+
+
+def _like_these(sides: Sides, cells: Sides, groups: Sequence[Sequence[tuple[int, int]]]) -> Floats:
+    """Correlation of each side with the look of the cells' sides of its own group."""
     like = np.zeros(len(sides.profiles))
-    for way in OUTWARDS:
-        these = np.asarray((sides.outward == way).all(axis=1))
-        own = np.asarray((cells.outward == way).all(axis=1))
+    for ways in groups:
+        these, own = (
+            np.any([(some.outward == way).all(axis=1) for way in ways], axis=0)
+            for some in (sides, cells)
+        )
         if own.sum() >= _FEW_WALLS:
             like[these] = likeness_of(sides.part(these), common_look(cells.part(own)))
     return like

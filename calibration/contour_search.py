@@ -20,6 +20,7 @@ _LEAST_AREA = 0.025  # of the picture, for a square; what is long is as large by
 _NARROW = 0.5  # of its length: a corner that is a little off makes another shape of it
 _SAMPLES, _ENDS, _FEWEST = 240, 0.1, 5  # of an outline; of each side; of samples on a side
 _FILLED = 0.88  # of the four-sided figure that the outline fills
+_ROUGHLY_FILLED = 0.75  # the same before the sides of what is narrow are told exactly
 _BENT = 0.22  # misfit to a rectangle that bent paper may have
 _MOST = 6
 _OFTEN = 4  # ways of looking that show a figure; more prove no more
@@ -27,6 +28,9 @@ _CLOSE, _FINE = 0.97, 0.035  # how well sides must fit that go on beyond the pic
 _AT_RIM_PX = 2.5  # a side that runs so near to the picture's rim is none
 _FARTHEST = 1.0  # of the picture's longer side: how far from its middle corners may lie
 _SMALL_PX, _LEVELS, _LEAST_CONTRAST = 640, 12, 3.0
+_USUAL, _RARE = (2, 98), (0.2, 99.8)  # percentiles of lightness and colour
+_ALONE = 0.1  # of the picture: a colour that no more of it has is a thing's own
+_A_PART = 0.1  # of the largest part's area: what is smaller belongs to something else
 
 
 def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
@@ -68,11 +72,20 @@ def _figures(lab: Plane, least: float, *, narrow: bool = False) -> Iterator[Floa
             cut = min(x, y) == 0 or x + wide == mask.shape[1] or y + deep == mask.shape[0]
             if wide * deep * scale**2 >= least and (cut or not at_rim):
                 rim = (mask.shape[1] - 1.0, mask.shape[0] - 1.0)
-                corners = four_corners(cv.points(contour), least / scale**2, rim)
+                spots, small = cv.points(contour), least / scale**2
+                filled = _ROUGHLY_FILLED if narrow else _FILLED
+                corners = four_corners(spots, small, rim, filled)
                 if corners is not None and narrow:
-                    corners = with_straight_sides(corners, cv.points(contour))
-                if corners is not None:
+                    corners = with_straight_sides(corners, spots)
+                    corners = corners if _fills(spots, corners) else None
+                if corners is not None and not _cut_by(rim, corners):
                     yield (corners + 0.5) * scale - 0.5
+
+
+def _fills(contour: Floats, corners: Floats) -> bool:
+    """Whether an outline and a four-sided figure are as large as each other."""
+    full, own = _area(cv.points(cv2.convexHull(cv.as_cv_points(contour, 2)))), _area(corners)
+    return min(full, own) > _FILLED * max(full, own)
 
 
 def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float, bool]]:
@@ -89,14 +102,37 @@ def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float, bool]]:
     small = cv2.resize(lab, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA)
     soft = np.asarray(cv2.GaussianBlur(small, (0, 0), 1.5))
     for channel in range(3):
-        plane = soft[..., channel]
-        low, high = np.percentile(plane, [2, 98])
-        if high - low > _LEAST_CONTRAST:
-            for level in np.linspace(low, high, _LEVELS + 2)[1:-1]:
-                above = np.asarray((plane > level) * 255, np.uint8)
-                yield above, scale, False
-                # What the rim cuts off is no hole in it.
-                yield np.asarray(255 - above, np.uint8), scale, True
+        plane = np.asarray(soft[..., channel], np.float32)
+        for level in _levels(plane):
+            above = np.asarray((plane > level) * 255, np.uint8)
+            below = np.asarray(255 - above, np.uint8)
+            yield above, scale, False
+            # What the rim cuts off is no hole in it.
+            yield below, scale, True
+            for field in (above, below):
+                if 0 < cv2.countNonZero(field) < _ALONE * field.size:
+                    yield _joined(field), scale, False
+
+
+def _levels(plane: Plane) -> list[float]:
+    """Where to cut a picture in two: evenly over its range, and between that and what is rare.
+
+    A small sheet may be the only thing of its colour, and hardly a part of the picture.
+    """
+    low, high = (float(usual) for usual in np.percentile(plane, _USUAL))
+    evenly = np.linspace(low, high, _LEVELS + 2)[1:-1].tolist()
+    ends = zip(np.percentile(plane, _RARE), (low, high), strict=True)
+    rare = [float(end + usual) / 2 for end, usual in ends if abs(end - usual) > _LEAST_CONTRAST]
+    return [*(evenly if high - low > _LEAST_CONTRAST else []), *rare]
+
+
+def _joined(mask: cv.Image) -> cv.Image:
+    """All larger parts of a mask as one figure: something may stand before a sheet."""
+    parts = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0]
+    sizes = [cv2.contourArea(part) for part in parts]
+    large = [p for p, size in zip(parts, sizes, strict=True) if size > _A_PART * max(sizes)]
+    hull = cv2.convexHull(np.concatenate(large))
+    return np.asarray(cv2.fillConvexPoly(np.zeros_like(mask), hull, 255), np.uint8)
 
 
 def signed_area(corners: Floats) -> float:
@@ -118,7 +154,10 @@ def _apart(one: Floats, other: Floats) -> float:
 
 
 def four_corners(
-    contour: Floats, least: float, rim: tuple[float, float] | None = None
+    contour: Floats,
+    least: float,
+    rim: tuple[float, float] | None = None,
+    filled: float = _FILLED,
 ) -> Floats | None:
     """The four corners of an outline round so large an area; None where it has not just four.
 
@@ -131,9 +170,9 @@ def four_corners(
     if full < least:
         return None
     around = float(np.hypot(*(hull - np.roll(hull, 1, axis=0)).T).sum())
-    for part in (0.02, 0.035, 0.05, 0.07):
+    for part in (0.01, 0.02, 0.035, 0.05, 0.07):
         few = cv.points(cv2.approxPolyDP(cv.as_cv_points(hull, 2), part * around, True))
-        if len(few) == 4 and min(_area(few), full) > _FILLED * max(_area(few), full):
+        if len(few) == 4 and min(_area(few), full) > filled * max(_area(few), full):
             return few
         close = min(_area(few), full) > _CLOSE * max(_area(few), full)
         if rim is not None and len(few) > 4 and part <= _FINE and close:
@@ -185,6 +224,11 @@ def _beyond(figure: Floats, rim: tuple[float, float]) -> Floats | None:
         return None
     far = _FARTHEST * max(rim)
     return whole if (np.abs(whole - np.array(rim) / 2) < far).all() else None
+
+
+def _cut_by(rim: tuple[float, float], corners: Floats) -> bool:
+    """Whether a figure ends where the picture does: a table, or what lies behind it."""
+    return any(_on_rim(a, b, rim) for a, b in zip(corners, np.roll(corners, -1, 0), strict=True))
 
 
 def _on_rim(a: Floats, b: Floats, rim: tuple[float, float]) -> bool:

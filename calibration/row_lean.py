@@ -23,6 +23,7 @@ _SURE_EDGES = 0.8
 _REACHES_PX = (8, 6, 4, 3)
 _AGREE_PX = 0.35
 _AS_WELL = 1.3  # times as far off on average: as good an explanation
+_OVER = 0.64  # 40 degrees past straight down: nobody's picture is upright from there
 _EXACT_PX = 0.05  # no picture is more exact, however well a few lines happen to fit
 
 
@@ -52,6 +53,7 @@ def lean_of(fit: CellFit, sight: Sight, board: Board) -> Lean:
         turned = solve(camera, known.evidence, sight.doubt, trusted=trusted, sizes=known.sizes)
         if _as_well(turned, fit.solution):
             ways.append(_with_edges(known, turned, sight, board))
+    ways = [way for way in ways if not _head_over(way.solution.camera)] or ways
     # Where the edges of the sheet are seen only as one way has them, that one is right.
     ways.sort(key=lambda way: (not way.with_edges, way.solution.rms_px))
     best = ways[0]
@@ -65,6 +67,11 @@ def lean_of(fit: CellFit, sight: Sight, board: Board) -> Lean:
 
 def _as_well(one: Solution, other: Solution) -> bool:
     return one.rms_px < _AS_WELL * max(other.rms_px, _EXACT_PX)
+
+
+def _head_over(camera: Camera) -> bool:
+    """Whether what stands on the board would hang down in the picture."""
+    return float(camera.rotation[1, 2]) > _OVER
 
 
 def _cells(fit: CellFit, board: Board) -> Known:

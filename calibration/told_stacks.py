@@ -46,6 +46,7 @@ _STRANGE, _FREE = 0.9, 0.45  # of a cube's silhouette: new, and not hidden by wh
 _MOST_NEW = 0.5  # of the cells: more is another light, or another table
 _TOP_GONE, _TOP_PX = 0.5, 60  # of what the topmost piece alone shows
 _BETTER = 0.03  # by how much another arrangement must explain the picture better
+_AS_LARGE = 0.3  # of a told stack: another one, which something may hide a part of
 _MOST_NAMED = 8
 _FARTHEST = 2  # cells by which whole arrangements are shifted
 _MIRRORED = "mirrored, as front cameras of phones draw things unless that is switched off"
@@ -146,6 +147,20 @@ def changed_cells(view: ColourView, board: Board) -> tuple[Cell, ...]:
     cells = list(_cells(board))
     new = [c for c in cells if (sight.unexplained(c, 1, {}) or 0.0) > _STRANGE]
     return tuple(new) if len(new) < _MOST_NEW * len(cells) else ()
+
+
+def new_elsewhere(view: ColourView, board: Board, stacks: Stacks) -> bool:
+    """Whether things as large as what was told are new in a picture, but not where the board is.
+
+    Where nothing new is seen on the board either, something else may have been taken for it.
+    """
+    sight = _Sight.of(view, board, stacks)
+    if sight is None:
+        return False
+    told = [sight.silhouette(cell, stacks.height(cell)).sum() for cell in stacks]
+    beside = np.asarray((sight.new > _SHADOW) & ~sight.zone, np.uint8)
+    parts = cv2.connectedComponentsWithStats(beside)[2][1:, cv2.CC_STAT_AREA]
+    return bool((parts > max(_LEAST_PX, _AS_LARGE * min(told, default=0))).any())
 
 
 def _rather(sights: Sequence["_Sight"], board: Board, heights: Heights) -> Arrangement | None:

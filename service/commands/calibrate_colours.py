@@ -15,7 +15,7 @@ from calibration.colour_quality import ColourVerdict, judge_colours
 from calibration.cv import Image
 from calibration.errors import NotFound
 from calibration.scene import CameraPlace
-from calibration.told_stacks import ToldCheck, check_told
+from calibration.told_stacks import ToldCheck, check_told, new_elsewhere
 from rules.errors import SetupError
 from rules.lattice import Board
 from rules.stacks import Stacks
@@ -84,7 +84,7 @@ def colours(
     views = _views(images, empties, calibration)
     fitted = fit_colours(list(views.values()), board, names, known)
     verdict = judge_colours(list(views.values()), fitted, board, known, names)
-    _check_seen(verdict, calibration, folder, force=force)
+    _check_seen(verdict, _elsewhere(views, board, known), calibration, folder, force=force)
     doubts = [*verdict.doubts, *_whose(odd, views)]
     found = dict(zip(views, fitted, strict=True))
     now = datetime.now(UTC).astimezone().isoformat(timespec="seconds")
@@ -102,11 +102,19 @@ def colours(
 
 
 def _check_seen(
-    verdict: ColourVerdict, calibration: store.Calibration, folder: Path, *, force: bool
+    verdict: ColourVerdict,
+    elsewhere: Sequence[str],
+    calibration: store.Calibration,
+    folder: Path,
+    *,
+    force: bool,
 ) -> None:
-    """Raises NotFound where the pieces are not seen, or hardly, and better is known."""
+    """Raises NotFound where the pieces are not seen, or hardly, and better is known.
+
+    `elsewhere`: the cameras that show something new where the board was not found.
+    """
     if not verdict.seen or (verdict.hopeless and not force):
-        raise NotFound(_not_seen(verdict, folder))
+        raise NotFound(_not_seen(verdict, elsewhere, folder))
     if verdict.doubts and colour_store.trusted(calibration) and not force:
         raise NotFound(
             f"the colours that are stored were kept, for this picture tells only doubtful ones: "
@@ -146,6 +154,10 @@ def _at_odds(views: Mapping[str, ColourView], board: Board, known: Stacks) -> di
     return {name: own for name, own in alone.items() if not own.fits} if confirmed else {}
 
 
+def _elsewhere(views: Mapping[str, ColourView], board: Board, known: Stacks) -> list[str]:
+    return [name for name, view in views.items() if new_elsewhere(view, board, known)]
+
+
 def _whose(odd: Mapping[str, ToldCheck], views: Mapping[str, ColourView]) -> list[str]:
     """Which cameras alone contradict the stacks; nothing where none does, or all do."""
     if not odd:
@@ -180,13 +192,24 @@ def _contradicted(check: ToldCheck, folder: Path) -> str:
     )
 
 
-def _not_seen(verdict: ColourVerdict, folder: Path) -> str:
+def _not_seen(verdict: ColourVerdict, elsewhere: Sequence[str], folder: Path) -> str:
     """Why nothing was learned, and what to try."""
-    if verdict.told.absent:
-        cells = ", ".join(str(cell) for cell in verdict.told.absent[:6])
-        what = f"nothing new is seen on {cells}: this looks like the picture of the empty table"
-    else:
-        what = "no face of the pieces is seen by any camera"
+    cells = ", ".join(str(cell) for cell in verdict.told.absent[:6])
+    if cells and elsewhere:
+        which = " and ".join(elsewhere)
+        again = " ".join(f"{name}=IMAGE" for name in elsewhere)
+        return (
+            f"no colours were learned: nothing new is seen on {cells}, but something is elsewhere "
+            f"in the picture of {which}: probably something else was taken for the board there; "
+            f"look at `kiebitz calibrate pose {folder} {again} --show out.png`, and if its lines "
+            f"do not lie on the board, give its corners with --corners, or print the markers of "
+            "`kiebitz mat`; if they do, put the pieces of --stacks on their cells"
+        )
+    what = (
+        f"nothing new is seen on {cells}: this looks like the picture of the empty table"
+        if cells
+        else "no face of the pieces is seen by any camera"
+    )
     return (
         f"no colours were learned: {what}; take the picture with the pieces of --stacks on their "
         f"cells, and check with `kiebitz calibrate pose {folder} CAM=IMAGE --show out.png` that "

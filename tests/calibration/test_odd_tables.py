@@ -136,6 +136,11 @@ def gingham(x: Floats, y: Floats) -> Floats:
     return np.asarray(light[(np.floor(x / 38) % 2 + np.floor(y / 38) % 2).astype(int)])
 
 
+def small_gingham(x: Floats, y: Floats) -> Floats:
+    """The same in squares of about a cell's size, askew."""
+    return gingham((x - 0.1 * y) * 38 / 22, (0.1 * x + y) * 38 / 22)
+
+
 def test_a_felt_with_a_corner_out_of_the_picture_is_found_on_gingham() -> None:
     """Three sides and parts of two tell where the fourth corner is; no square is taken for it."""
     scene = scene_of("turris")
@@ -150,6 +155,56 @@ def test_a_felt_with_a_corner_out_of_the_picture_is_found_on_gingham() -> None:
     assert true_errors(found.camera, camera, scene.board)["0"] < 3.0
     assert "towers may grow to 297 mm" in found.hint
     assert "250" not in found.error_mm, "nothing so high is in the picture"
+
+
+def drawn_squares(base: Paint, pitch: float, count: int) -> Paint:
+    """A row of squares, each with lines of its own just inside of its cell."""
+
+    def drawn(x: Floats, y: Floats) -> Floats:
+        u, v = np.abs(np.mod(x, pitch) - pitch / 2), np.abs(y - pitch / 2)
+        out = np.maximum(u, v)
+        on = (x > 0) & (x < count * pitch) & (np.abs(out - (pitch / 2 - 1.4)) < 0.5)
+        return np.where(on[..., None], np.array([0.03, 0.05, 0.03]), base(x, y))
+
+    return drawn
+
+
+@pytest.mark.parametrize("hidden", [False, True], ids=["whole", "something before it"])
+def test_a_row_on_its_sheet_is_found_on_gingham(hidden: bool) -> None:
+    """The cloth has more rows of cells, clearer ones and larger ones, but they go on and on."""
+    scene = scene_of("kwinty")
+    board = replace(scene.board, margin_mm=(18.0,) * 4)
+    scene = replace(scene, board=board)
+    pitch, count = board.lattice.pitch_mm, board.lattice.columns
+    sheet = slab(scene, drawn_squares(plain(0.25, 0.4, 0.28), pitch, count), (0.2, 0.3, 0.2), 0.3)
+    block = Box((150, -75, -0.3), (176, -49, 50), plain(0.03, 0.04, 0.07), (0.02, 0.03, 0.05))
+    camera = look_at(SIZE, 840, (90, -560, 250), (120, 90, 0))
+    image = draw(camera, [sheet, block] if hidden else [sheet], -0.3, Look(table=gingham))
+
+    found = find_pose(image, scene, FRONT, None)
+
+    assert not found.doubts
+    assert true_errors(found.camera, camera, board)["0"] < 1.5
+
+
+def faint_grid(scene: Scene) -> Paint:
+    """A board's lines, hardly to be seen between its grain."""
+    lattice = scene.board.lattice
+    counts = (lattice.columns, lattice.ranks)
+    wood = grain(plain(0.10, 0.16, 0.3), 0.15, seed=3)
+    return lines(wood, (0.05, 0.09, 0.2), lattice.pitch_mm, counts, 0.5)
+
+
+def test_a_faint_grid_that_ends_comes_before_a_clear_one_that_goes_on() -> None:
+    """What lies on a cloth is the board, and not the cloth, however little is seen of its cells."""
+    scene = scene_of("kewbz")
+    board = slab(scene, faint_grid(scene), (0.05, 0.08, 0.16))
+    camera = look_at(SIZE, 760, (300, -330, 330), (88, 88, 0))
+    image = draw(camera, [board], -5.0, Look(table=small_gingham))
+
+    found = find_pose(image, scene, FRONT, None)
+
+    assert true_errors(found.camera, camera, scene.board)["0"] < 10.0
 
 
 def fill(picture: Plane, corners_px: Floats, colour: tuple[float, float, float]) -> None:

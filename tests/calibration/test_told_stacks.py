@@ -9,7 +9,7 @@ import pytest
 from calibration.camera import Camera, Floats, Lens
 from calibration.colour_fit import ColourView
 from calibration.cv import Image, read_image
-from calibration.told_stacks import ToldCheck, check_told
+from calibration.told_stacks import ToldCheck, check_told, new_elsewhere
 from rules.cells import Cell
 from rules.lattice import Board, Lattice
 from rules.stacks import Stacks
@@ -73,6 +73,18 @@ def test_a_shadow_that_the_sky_fills_is_no_piece() -> None:
     assert checked(light, empty, {"b2": "O", "d4": "O"}).fits
     light[part("a5")] = BLUE
     assert checked(light, empty, {"b2": "O", "d4": "O"}).strange == (Cell.parse("a5"),)
+
+
+def test_pieces_beside_the_place_of_the_board_are_told() -> None:
+    """Where the cloth was taken for the board they stand elsewhere; noise and shadows do not."""
+    empty = np.full((360, 360, 3), WOOD)
+    light = empty.copy()
+    told = Stacks.of({"b2": "O", "d4": "O"})
+    light[20:60, 20:120] *= 0.4
+
+    assert not new_elsewhere(ColourView(above(), shaded(light), shaded(empty)), BOARD, told)
+    light[310:342, 20:52] = ORANGE
+    assert new_elsewhere(ColourView(above(), shaded(light), shaded(empty)), BOARD, told)
 
 
 @pytest.mark.parametrize("table", ["tune/turris-three", "check/turris-corners"])
