@@ -31,7 +31,7 @@ class SecondLookSettings:
     near: float = 12.0  # or it must be hardly worse, to be seen in its own light
     compared: int = 8  # answers so,
     pairs: int = 3  # and any two of so many at once
-    behind: float = 0.5  # of what it is worse by in the light of what was read, and
+    behind: float = 0.5  # of what it loses in the light of what was read, at most once `enough`;
     enough: float = 6.0  # by which another answer must be ahead
     asked: float = 8.0  # what was told before stays so near at least
 
@@ -76,18 +76,18 @@ def look_again(
 ) -> list[tuple[float, Answer]]:
     """Other answers, each with by how firmly it is ahead of this one, the best first.
 
-    What is behind in the light of what was read must be ahead by so much more in its own: whatever
-    is fitted gains by that. `options` are changes with what the score by rays gains, or hardly loses, by them. Only those
+    What is behind in the light of what was read must be ahead by more in its own: whatever is
+    fitted gains by that. `options` are changes with what the score by rays gains, or hardly loses, by them. Only those
     that leave other heights are tried: how bright a face is tells little about its colour.
     """
     others = [
         fitted(now.position.with_changes(changes)) for changes in _likely(now, options, settings)
     ]
     here = now.worth(now.state)
-    found = [
-        (other.ahead_of(now) + settings.behind * min(now.worth(other.state) - here, 0.0), other)
-        for other in others
-    ]
+    found = []
+    for other in others:
+        behind = settings.behind * (here - now.worth(other.state))
+        found.append((other.ahead_of(now) - min(max(behind, 0.0), settings.enough), other))
     return sorted(found, key=lambda one: -one[0])
 
 
