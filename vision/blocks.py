@@ -89,17 +89,39 @@ def pair_up(position: Position, doubts: Doubts) -> None:
 def doubt_alone(position: Position, doubts: Doubts) -> None:
     """Where units are left over something is wrong, however well they are seen.
 
-    Each unit that may be the one without partner is doubted, with all that stands on it.
+    Each unit that may be the one without partner is doubted, with all that stands on it; and so are
+    places beside it where its partner may stand, if nobody knows what stood there before: things
+    before the board hide it, and look like the empty table.
     """
     lattice, state = position.evidence.lattice, position.state[:-1]
     alone = lonely_units(state, lattice)
     for unit in np.flatnonzero(state) if alone else ():
         without = state.copy()
         without[unit] = 0
-        if lonely_units(without, lattice) < alone:
-            column, level = divmod(int(unit), lattice.levels)
-            lower = tuple(int(c) for c in position.stack(column)[:level])
-            doubts.add({column: {lower: -LONELY}})
+        if lonely_units(without, lattice) >= alone:
+            continue
+        column, level = divmod(int(unit), lattice.levels)
+        own = _stack(position, column)
+        doubts.add({column: {own[:level]: -LONELY}})
+        for beside in _columns_beside(column, lattice) if position.anchor is None else ():
+            other = _stack(position, beside)
+            if len(other) == level:  # its partner would be the next one to stand there
+                doubts.add({beside: {(*other, own[level]): -LONELY}})
+
+
+def _stack(position: Position, column: int) -> tuple[int, ...]:
+    return tuple(int(c) for c in position.stack(column))
+
+
+def _columns_beside(column: int, lattice: Lattice) -> list[int]:
+    """The columns with which a block that lies on this one may be shared."""
+    rank, file = divmod(column, lattice.columns)
+    places = ((rank, file - 1), (rank, file + 1), (rank - 1, file), (rank + 1, file))
+    return [
+        r * lattice.columns + f
+        for r, f in places
+        if 0 <= r < lattice.ranks and 0 <= f < lattice.columns
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -317,21 +317,31 @@ def test_the_first_thing_that_pairs_blocks_need_not_be_right(
     assert position.stack(c2).tolist() == [2]
 
 
-def test_a_unit_without_partner_is_doubted(bright: tuple[Scene, Studio, Reader]) -> None:
-    """Blocks have two units: one by itself is wrong somewhere, and none that has its partner."""
+@pytest.mark.parametrize(("last", "doubted"), [(None, "b1 c1 b3 c3"), ("c1", "c1 c3")])
+def test_a_unit_without_partner_is_doubted(
+    bright: tuple[Scene, Studio, Reader], last: str | None, doubted: str
+) -> None:
+    """Blocks have two units: one by itself is wrong somewhere, and none that has its partner.
+
+    Its partner may stand beside it, behind something that stood before the board all the time.
+    """
     _, studio, reader = bright
     stacks = Stacks.of({"a1": "LL", "c1": "D", "c2": "D", "c3": "D"})
     reader.read(studio.still(Stacks.of({"a1": "LL", "c1": "D", "c2": "D"}), 3))
     assert reader._memory is not None
     position = reader._memory.position
     position.change(position.differing(reader._state(stacks)))
+    if last is not None:
+        position.anchor = reader._state(Stacks.of({last: "D"})).reshape(-1, position.levels)
     doubts = Doubts(position, position.columns_gain(), reader.settings.certainty)
     doubts.take({})
 
     doubt_alone(position, doubts)
 
     columns = reader.lattice.columns
-    assert {column for column, _, _ in doubts.options()} == {2, 2 + 2 * columns}
+    cells = {Cell.parse(text) for text in doubted.split()}
+    found = {Cell(column % columns, column // columns) for column, _, _ in doubts.options()}
+    assert found == cells
 
 
 def test_half_a_block_is_doubted_while_a_game_is_followed(
