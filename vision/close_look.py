@@ -2,8 +2,8 @@
 
 Sample rays lie several pixels apart; what decides on a unit between others is often a strip of a
 few rows. Here a small part of each picture is drawn pixel by pixel under either answer, with the
-pieces around moved until they fit, faces in the colours that they show beside, and blurred as a
-lens does. By how much one drawing explains the picture better is one more witness.
+pieces around as they stand and moved until they fit, faces in the colours that they show beside,
+and blurred as a lens does. By how much one drawing explains the picture better are two witnesses.
 """
 
 from collections.abc import Iterator, Sequence

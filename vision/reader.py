@@ -51,7 +51,7 @@ HARDLY = 0.2  # regret of a ray in the worst camera, as on crowded boards: it ma
 MOST_GAIN = 50.0  # of another position as a whole, in log-odds, that is told
 UNRULY = 18.0  # what rivals gain that break a rule of the game once less than what is told
 UMBRA = 0.1  # how often large pieces lie in a shadow as a whole
-MIX_COST = 8.0  # of two colours in one stack, where the game knows only stacks of one
+MIX_COST = 12.0  # of two colours in one stack, where the game knows only stacks of one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
