@@ -7,7 +7,7 @@ so much, never less than nothing. Then every answer must explain why it is dark 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,9 +63,9 @@ class _Lit:
     thrown: float  # back by what hides the sky
     told: Floats
 
-    def expected(self, fall: Floats32, hidden: Floats32, some: Ints) -> Floats:
-        """How bright places are, given what `some` directions would give to each of them."""
-        return np.asarray(self.light[some] @ fall + self.thrown * hidden)
+    def expected(self, fall: Floats32, hidden: Floats32) -> Floats:
+        """How bright places are, given what each direction would give to each of them."""
+        return np.asarray(self.light @ fall + self.thrown * hidden)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,10 +119,7 @@ class Lamplight:
                     break
                 self.towards = np.concatenate([SKY.towards, finer])
                 self._lit = [self._fitted(view, state, heights) for view in self._views]
-        given = [lit.light > self._cfg.weak for own in self._lit for lit in own.values()]
-        tells = np.zeros(len(self.towards), dtype=bool)
-        tells[SOME] = True
-        self._active = np.flatnonzero(np.logical_or.reduce([tells, *given]))
+            self._leave_out_the_dark()
         self._worths: dict[bytes, float] = {}
 
     def worth(self, state: State) -> float:
@@ -142,13 +139,13 @@ class Lamplight:
             if not len(some):
                 continue
             face = shown.face[some]
-            fall = heights.fall(shown.points[some], face, self.towards[self._active])
-            hidden = _hidden(fall[np.isin(self._active, SOME)], face)
+            fall = heights.fall(shown.points[some], face, self.towards)
+            hidden = _hidden(fall[SOME], face)
             told = np.zeros(len(some))
             shade, piece = view.shade(state, shown.entry[some], some)
             for number, own in lit.items():
                 here = face == number
-                light = own.expected(fall[:, here], hidden[here], self._active)
+                light = own.expected(fall[:, here], hidden[here])
                 told[here] = own.told[piece[here], _row(light), shade[here]]
                 # Bare board that lamps do not reach has the colours of what stands around it.
                 bare = np.flatnonzero(here & (piece == 0))
@@ -158,6 +155,19 @@ class Lamplight:
             by_group = np.bincount(view.group(shown.entry[some], some), told * view.weight[some])
             total += float(by_group.clip(-self._cfg.cap, self._cfg.cap).sum())
         return total
+
+    def _leave_out_the_dark(self) -> None:
+        """Keeps the directions that give light, and those that tell how much of the sky is seen."""
+        keep = np.zeros(len(self.towards), dtype=bool)
+        keep[SOME] = True
+        for own in self._lit:
+            for lit in own.values():
+                keep |= lit.light > self._cfg.weak
+        self.towards = self.towards[keep]
+        self._lit = [
+            {face: replace(lit, light=lit.light[keep]) for face, lit in own.items()}
+            for own in self._lit
+        ]
 
     def _finer(self, degrees: float) -> Floats:
         """Directions so far apart around those from which most light comes."""

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import cv2
@@ -376,8 +377,8 @@ class Reader:
                 if placing is None
                 else list(placing.instead())
             )
-            lamps = now.lamps.towards
-            others = look_again(now, options, lambda s: self._in_its_light(s, first, lamps), cfg)
+            fitted = partial(self._in_its_light, looks=first, towards=now.lamps.towards)
+            others = look_again(now, options, fitted, cfg)
             if not others or others[0][0] < cfg.enough:
                 for ahead, other in others:  # as likely as it is as a whole, but not likelier
                     changes = told.differing(other.state)

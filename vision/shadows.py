@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _RINGS = ((16, 14), (28, 18), (40, 16), (52, 14), (64, 10), (76, 6), (88, 3))  # degrees, directions
+_EVERY = 5  # of the directions: the first ones are spread over all of the sky
 _LOWEST = 0.05  # sine of a lamp's height
 _TEXEL_MM = 1.5  # of the map of heights
 _SOFT_MM = 3.0  # over so much height a shadow ends
@@ -48,11 +49,13 @@ class Sky:
                 flat = math.cos(up)
                 towards.append((flat * math.cos(around), flat * math.sin(around), math.sin(up)))
                 share.append((high - low) / many)
-        return Sky(np.array(towards), np.array(share))
+        some = np.arange(len(share)) % _EVERY == _EVERY // 2
+        order = np.concatenate([np.flatnonzero(some), np.flatnonzero(~some)])
+        return Sky(np.array(towards)[order], np.array(share)[order])
 
 
 SKY = Sky.whole()
-SOME = np.arange(2, len(SKY.share), 5)  # directions that tell how much of the sky is seen
+SOME = slice(0, len(SKY.share) // _EVERY)  # directions that tell how much of the sky is seen
 
 
 def unit_vector(direction: Floats) -> Floats:
@@ -61,8 +64,10 @@ def unit_vector(direction: Floats) -> Floats:
 
 
 def around(direction: Floats, degrees: float) -> Floats:
-    """This direction and those in two rings around it, so many degrees apart, above the horizon."""
-    across = unit_vector(np.cross(direction, (0.0, 0.0, 1.0) if direction[2] < 0.9 else (1.0, 0, 0)))
+    """The direction, and those in two rings around it so many degrees apart; none from below."""
+    across = unit_vector(
+        np.cross(direction, (0.0, 0.0, 1.0) if direction[2] < 0.9 else (1.0, 0, 0))
+    )
     along = np.cross(across, direction)
     found = [direction]
     for ring in (1, 2):
