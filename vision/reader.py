@@ -411,8 +411,7 @@ class Reader:
         Lamps are looked for `towards` where another answer has found them.
         """
         position, own = Position(self._evidence(looks), state), dict(looks)
-        for _ in range(self.settings.adapt.rounds):
-            position, own, _ = self._adapted(position, own)
+        position, own, _ = self._adapted(position, own)
         return self._answer(position, own, towards)
 
     def _answer(
