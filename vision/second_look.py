@@ -77,8 +77,9 @@ def look_again(
     """Other answers, each with by how firmly it is ahead of this one, the best first.
 
     What is behind in the light of what was read must be ahead by more in its own: whatever is
-    fitted gains by that. `options` are changes with what the score by rays gains, or hardly loses, by them. Only those
-    that leave other heights are tried: how bright a face is tells little about its colour.
+    fitted gains by that. `options` are changes with what the score by rays gains, or hardly loses,
+    by them. Only those that leave other heights are tried: how bright a face is tells little about
+    its colour.
     """
     others = [
         fitted(now.position.with_changes(changes)) for changes in _likely(now, options, settings)
