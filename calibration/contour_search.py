@@ -130,7 +130,8 @@ def _joined(mask: cv.Image) -> cv.Image:
     """All larger parts of a mask as one figure: something may stand before a sheet."""
     parts = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)[0]
     sizes = [cv2.contourArea(part) for part in parts]
-    large = [p for p, size in zip(parts, sizes, strict=True) if size > _A_PART * max(sizes)]
+    # Of lines one pixel wide none is larger than nothing.
+    large = [p for p, size in zip(parts, sizes, strict=True) if size >= _A_PART * max(sizes)]
     hull = cv2.convexHull(np.concatenate(large))
     return np.asarray(cv2.fillConvexPoly(np.zeros_like(mask), hull, 255), np.uint8)
 

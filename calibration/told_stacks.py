@@ -64,6 +64,7 @@ class Arrangement:
 
     cells: tuple[Cell, ...]
     how: str
+    seen: bool = True  # most of its stacks; else all stand somewhere else, such as beside the board
 
     @property
     def turned(self) -> bool:
@@ -169,8 +170,17 @@ def _rather(sights: Sequence["_Sight"], board: Board, heights: Heights) -> Arran
     for other, how in _arrangements(board, heights):
         worth = _worth(sights, other)
         if worth > best:
-            best, found = worth, Arrangement(tuple(other), how)
+            best, found = worth, Arrangement(tuple(other), how, _mostly_seen(sights, other))
     return found
+
+
+def _mostly_seen(sights: Sequence["_Sight"], heights: Heights) -> bool:
+    """Whether something new is seen where most of these stacks would stand."""
+    there = [
+        min((sight.new_share(cell, levels) for sight in sights), default=0.0) >= _ABSENT
+        for cell, levels in heights.items()
+    ]
+    return 2 * sum(there) >= len(there)
 
 
 def _worth(sights: Sequence["_Sight"], heights: Heights) -> float:
@@ -284,6 +294,11 @@ class _Sight:
         """The part of a silhouette that shows something new; None where it is out of sight."""
         own = self.silhouette(cell, levels)
         return self._told(own, cell) if own.sum() > _LEAST_PX else None
+
+    def new_share(self, cell: Cell, levels: int) -> float:
+        """The same, whatever was told; 1 where it is out of sight: nothing speaks against it."""
+        own = self.silhouette(cell, levels)
+        return float(self.new[own].mean()) if own.sum() > _LEAST_PX else 1.0
 
     def _told(self, own: Mask, cell: Cell) -> float:
         """How much of a part of the picture shows something new, or what was told of a cell.

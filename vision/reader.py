@@ -7,7 +7,6 @@ import math
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import NamedTuple
 
 import cv2
@@ -370,6 +369,7 @@ class Reader:
         """
         cfg = self.settings.second
         now, first = self._answer(told, looks), looks
+        lamps = now.lamps.towards  # no answer gains by lamps that were looked for more closely
         before: dict[int, Stack] = {}  # what was told on columns where something else is now
         for _ in range(cfg.taken):
             options: list[tuple[Mapping[int, Stack], float]] = (
@@ -377,8 +377,7 @@ class Reader:
                 if placing is None
                 else list(placing.instead())
             )
-            fitted = partial(self._in_its_light, looks=first, towards=now.lamps.towards)
-            others = look_again(now, options, fitted, cfg)
+            others = look_again(now, options, lambda s: self._in_its_light(s, first, lamps), cfg)
             if not others or others[0][0] < cfg.enough:
                 for ahead, other in others:  # as likely as it is as a whole, but not likelier
                     changes = told.differing(other.state)

@@ -64,10 +64,9 @@ def unit_vector(direction: Floats) -> Floats:
 
 
 def around(direction: Floats, degrees: float) -> Floats:
-    """The direction, and those in two rings around it so many degrees apart; none from below."""
-    across = unit_vector(
-        np.cross(direction, (0.0, 0.0, 1.0) if direction[2] < 0.9 else (1.0, 0, 0))
-    )
+    """A direction and two rings around it, so many degrees apart, as far as above the horizon."""
+    upright = (0.0, 0.0, 1.0) if direction[2] < 0.9 else (1.0, 0.0, 0.0)
+    across = unit_vector(np.cross(direction, upright))
     along = np.cross(across, direction)
     found = [direction]
     for ring in (1, 2):
@@ -75,8 +74,8 @@ def around(direction: Floats, degrees: float) -> Floats:
         for turn in np.arange(6 * ring) * (2 * math.pi / (6 * ring)):
             aside = math.cos(turn) * across + math.sin(turn) * along
             found.append(math.cos(away) * direction + math.sin(away) * aside)
-    found = [one for one in found if one[2] > _LOWEST]
-    return np.array(found)
+    every = np.array(found)
+    return np.asarray(every[every[:, 2] > _LOWEST])
 
 
 class Heights:

@@ -73,18 +73,18 @@ def colours(
     views = _views(images, empties, calibration)
     check = check_told(list(views.values()), board, known)
     odd = {} if check.fits else _at_odds(views, board, known)
-    astray = {name: own for name, own in odd.items() if own.rather and own.rather.turned}
-    if astray and not force:
-        raise NotFound(_looking_astray(astray, views, folder))
-    if check.rather is not None and not force:
-        raise NotFound(_contradicted(check, folder))
+    # Where one camera confirms the stacks, what is new beside its board is something else.
+    unconfirmed = {name: view for name, view in views.items() if not odd or name in odd}
+    elsewhere = [] if check.fits else _elsewhere(unconfirmed, board, known)
+    if not force:
+        _check_stacks(check, odd, elsewhere, views, folder)
     steady: Mapping[str, str] = {}
     if check.fits:  # other stacks than those that stand there would tell wrong heights
         calibration, steady = steadied(calibration, images, empties, board, known)
     views = _views(images, empties, calibration)
     fitted = fit_colours(list(views.values()), board, names, known)
     verdict = judge_colours(list(views.values()), fitted, board, known, names)
-    _check_seen(verdict, _elsewhere(views, board, known), calibration, folder, force=force)
+    _check_seen(verdict, elsewhere, calibration, folder, force=force)
     doubts = [*verdict.doubts, *_whose(odd, views)]
     found = dict(zip(views, fitted, strict=True))
     now = datetime.now(UTC).astimezone().isoformat(timespec="seconds")
@@ -99,6 +99,24 @@ def colours(
         print(sentence)
     _tell_missing([n for n, view in views.items() if view.empty is None and n not in full], folder)
     _tell(found, names, verdict, doubts)
+
+
+def _check_stacks(
+    check: ToldCheck,
+    odd: Mapping[str, ToldCheck],
+    elsewhere: Sequence[str],
+    views: Mapping[str, ColourView],
+    folder: Path,
+) -> None:
+    """Raises NotFound where the pieces stand elsewhere than told, or the board lies elsewhere."""
+    astray = {name: own for name, own in odd.items() if _only_turned(own)}
+    if astray:
+        raise NotFound(_looking_astray(astray, views, folder))
+    if check.rather is None:
+        return
+    if check.absent and elsewhere and not check.rather.seen:
+        raise NotFound(_beside(check, elsewhere, folder))
+    raise NotFound(_contradicted(check, folder))
 
 
 def _check_seen(
@@ -154,6 +172,11 @@ def _at_odds(views: Mapping[str, ColourView], board: Board, known: Stacks) -> di
     return {name: own for name, own in alone.items() if not own.fits} if confirmed else {}
 
 
+def _only_turned(check: ToldCheck) -> bool:
+    """Whether all stands as told on a board that lies another way."""
+    return check.rather is not None and check.rather.turned and check.rather.seen
+
+
 def _elsewhere(views: Mapping[str, ColourView], board: Board, known: Stacks) -> list[str]:
     return [name for name, view in views.items() if new_elsewhere(view, board, known)]
 
@@ -194,20 +217,12 @@ def _contradicted(check: ToldCheck, folder: Path) -> str:
 
 def _not_seen(verdict: ColourVerdict, elsewhere: Sequence[str], folder: Path) -> str:
     """Why nothing was learned, and what to try."""
-    cells = ", ".join(str(cell) for cell in verdict.told.absent[:6])
-    if cells and elsewhere:
-        which = " and ".join(elsewhere)
-        again = " ".join(f"{name}=IMAGE" for name in elsewhere)
-        return (
-            f"no colours were learned: nothing new is seen on {cells}, but something is elsewhere "
-            f"in the picture of {which}: probably something else was taken for the board there; "
-            f"look at `kiebitz calibrate pose {folder} {again} --show out.png`, and if its lines "
-            f"do not lie on the board, give its corners with --corners, or print the markers of "
-            "`kiebitz mat`; if they do, put the pieces of --stacks on their cells"
-        )
+    if verdict.told.absent and elsewhere:
+        return _beside(verdict.told, elsewhere, folder)
     what = (
-        f"nothing new is seen on {cells}: this looks like the picture of the empty table"
-        if cells
+        f"nothing new is seen on {_absent(verdict.told)}: this looks like the picture of the empty "
+        "table"
+        if verdict.told.absent
         else "no face of the pieces is seen by any camera"
     )
     return (
@@ -215,6 +230,24 @@ def _not_seen(verdict: ColourVerdict, elsewhere: Sequence[str], folder: Path) ->
         f"cells, and check with `kiebitz calibrate pose {folder} CAM=IMAGE --show out.png` that "
         "a1 is where you think"
     )
+
+
+def _beside(check: ToldCheck, elsewhere: Sequence[str], folder: Path) -> str:
+    """Something is new, but not on the board: probably that is not where it was found."""
+    which = " and ".join(elsewhere)
+    again = " ".join(f"{name}=IMAGE" for name in elsewhere)
+    return (
+        f"no colours were learned: nothing new is seen on {_absent(check)}, but something is "
+        f"elsewhere in the picture of {which}: probably something else was taken for the board "
+        f"there; look at `kiebitz calibrate pose {folder} {again} --show out.png` with pictures of "
+        "the empty table, and if its lines do not lie on the board, give its corners with "
+        "--corners, or print the markers of `kiebitz mat`; if they do, put the pieces of --stacks "
+        "on their cells"
+    )
+
+
+def _absent(check: ToldCheck) -> str:
+    return ", ".join(str(cell) for cell in check.absent[:6])
 
 
 def _tell_disbelieved(full: Iterable[str], *, flat: bool) -> None:

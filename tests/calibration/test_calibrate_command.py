@@ -91,6 +91,26 @@ def test_stacks_told_one_cell_aside_teach_nothing(table: Path, capsys: Said) -> 
     assert "one cell to the left" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "corners", ["20,340,150,340,140,270,40,270", "700,520,930,520,900,430,720,430"]
+)
+def test_a_board_that_is_taken_to_lie_elsewhere_is_told(
+    corners: str, table: Path, capsys: Said
+) -> None:
+    """Pieces stand beside it, even where one of them reaches into it: no stacks were told wrongly."""
+    empty = f"camera={TUNE / 'empty.camera.jpg'}"
+    wrong = ["--corners", f"camera={corners}", "--force"]
+    assert main(["calibrate", "pose", str(table), empty, *wrong]) == 0
+    before = stored(table)
+    capsys.readouterr()
+
+    assert colours(table, STACKS) == 1
+    assert stored(table) == before
+    said = capsys.readouterr().err
+    assert "something is elsewhere in the picture of camera" in said
+    assert "would fit better" not in said
+
+
 def test_doubtful_colours_leave_good_ones_alone(table: Path, capsys: Said) -> None:
     """One stack too few is a doubt; with --force it is stored all the same."""
     before = stored(table)
@@ -299,3 +319,24 @@ def test_a_wrong_clock_of_one_of_two_cameras_is_told_with_its_name(
         said = capsys.readouterr().err
         assert "the colours are doubtful: " in said
         assert "what side shows, but not overhead" in said
+
+
+def test_of_two_cameras_the_one_with_a_wrong_board_is_named(tmp_path: Path, capsys: Said) -> None:
+    """The other one shows the pieces where they were told to stand, and its `clock` is right."""
+    words = re.sub(r"\[\[markers\]\]\n(?:.+\n)*", "", (TWO / "table.toml").read_text("utf-8"))
+    (tmp_path / "table.toml").write_text(words, "utf-8")
+    known = json.loads((TWO / "truth.json").read_text("utf-8"))["colours"]
+    empty, shown = (
+        [f"{name}={TWO / f'{what}.{name}.jpg'}" for name in ("overhead", "side")]
+        for what in ("empty", "colours")
+    )
+    wrong = ["--corners", "side=20,640,350,640,340,500,40,500", "--force"]
+    assert main(["calibrate", "pose", str(tmp_path), *empty, *wrong]) == 0
+    capsys.readouterr()
+
+    code = main(["calibrate", "colours", str(tmp_path), *shown, "--stacks", json.dumps(known)])
+
+    assert code == 1
+    said = capsys.readouterr().err
+    assert "something is elsewhere in the picture of side:" in said
+    assert "clock" not in said

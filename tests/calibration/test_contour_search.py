@@ -55,3 +55,13 @@ def test_half_a_picture_is_no_figure() -> None:
     lab[SIZE[1] // 3 :] = (60.0, 0.0, 0.0)
 
     assert not contour_rectangles(lab, Shape((960.0, 360.0), LENS, lens_known=False))
+
+
+def test_lines_of_a_pixel_s_width_are_no_parts_of_a_sheet() -> None:
+    """What is rare in a small picture may be one row of pixels: it has no area at all."""
+    lab = np.full((90, 160, 3), 40.0, np.float32)
+    lab[-2:, :, 0] = 100.0
+
+    assert not contour_rectangles(
+        lab, Shape(SHAPE.size, Lens.simple((160, 90), 144.0), lens_known=False)
+    )

@@ -11,6 +11,7 @@ from calibration.camera import Camera, Floats, Lens
 from calibration.errors import NotFound
 from calibration.pose import find_pose
 from calibration.rectify import Plane
+from calibration.row_lean import _head_over
 from calibration.scene import CameraPlace, Scene
 from calibration.solve import FOCAL_GUESS, Evidence, LensDoubt, solve
 from calibration.standing_out import rails_alike, stands_out
@@ -185,6 +186,18 @@ def test_a_row_on_its_sheet_is_found_on_gingham(hidden: bool) -> None:
 
     assert not found.doubts
     assert true_errors(found.camera, camera, board)["0"] < 1.5
+
+
+@pytest.mark.parametrize(
+    ("place", "turned", "over"),
+    [((90, -560, 60), 0, False), ((90, 40, 600), 0, False), ((90, -560, 250), 180, True)],
+    ids=["seen flat", "from above", "upside down"],
+)
+def test_what_stands_on_a_row_does_not_hang_down(
+    place: tuple[float, float, float], turned: int, over: bool
+) -> None:
+    """Pictures are upright: of two ways in which a row may lean, one is nobody's picture."""
+    assert _head_over(look_at(SIZE, 840, place, (90, 41, 0), roll_deg=turned)) == over
 
 
 def faint_grid(scene: Scene) -> Paint:

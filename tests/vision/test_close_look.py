@@ -73,6 +73,23 @@ def test_a_few_rows_of_pixels_tell_a_lowest_unit(
     assert loss == pytest.approx(-gain)
 
 
+@pytest.mark.parametrize(
+    ("instead", "counted"), [({"d4": "YYB"}, CloseSettings().rays), ({"d4": "BYBB"}, 1.0)]
+)
+def test_rays_count_in_full_only_where_heights_differ(
+    studio: Studio, reader: Reader, instead: dict[str, str], counted: float
+) -> None:
+    """Before colours are asked about, pieces were moved until they fitted what rays had told."""
+    real = Stacks.of({"d4": "BYB"})
+    close = _close_look(reader, studio.still(real, 5, sloppy=CAREFUL))
+    states = _state(reader, real), _state(reader, Stacks.of(instead))
+    none, some = (close.gain(*states, by_rays=by_rays) for by_rays in (0.0, -8.0))
+
+    assert none is not None
+    assert some is not None
+    assert some - none == pytest.approx(-8.0 * counted)
+
+
 def test_what_no_camera_sees_tells_nothing(studio: Studio, reader: Reader) -> None:
     """Of a unit in the middle of others no pixel can speak, and none is said to."""
     around = dict.fromkeys(("c3", "c4", "c5", "d3", "d5", "e3", "e4", "e5"), "YYYYY")

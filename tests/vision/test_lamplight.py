@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -14,11 +14,12 @@ from rules.registry import find_game
 from rules.stacks import Stacks
 from tests.vision.drawn import reader_of
 from vision.certainty import CertaintySettings, Doubts
+from vision.lamplight import Lamplight, LampSettings
 from vision.likelihood import ImageBGR, RayLooks
 from vision.position import Position
 from vision.reader import Reader
 from vision.second_look import Answer, SecondLookSettings, look_again
-from vision.shadows import NORMALS, Heights
+from vision.shadows import NORMALS, SKY, Floats, Heights, around, unit_vector
 from vision.virtual.scene import Kind, Scene
 from vision.virtual.studio import Studio
 
@@ -68,6 +69,27 @@ class TestShadows:
         assert self.fall(heights, 120, 50, LEFT) == pytest.approx(math.cos(math.radians(45)))
 
 
+class TestAround:
+    """Directions near the one from which a lamp seems to shine."""
+
+    @pytest.mark.parametrize("lamp", [(0.0, 0, 1), (0.6, 0, 0.8), (0, -0.9, 0.43589)])
+    def test_they_lie_in_two_rings(self, lamp: tuple[float, float, float]) -> None:
+        """Six of them 5 degrees off, twelve 10 degrees, wherever the lamp is."""
+        towards = around(np.array(lamp), 5.0)
+        off = np.degrees(np.arccos(np.clip(towards @ lamp, -1, 1)))
+
+        assert np.linalg.norm(towards, axis=1) == pytest.approx(1)
+        assert np.sort(off) == pytest.approx([0, *6 * [5.0], *12 * [10.0]], abs=0.05)
+
+    def test_no_light_comes_from_below(self) -> None:
+        """Of the rings around a low sun only what is above the horizon is left."""
+        low = unit_vector(np.array([1.0, 0, 0.1]))
+
+        assert 1 < len(around(low, 5.0)) < 19
+        assert (around(low, 5.0)[:, 2] > 0).all()
+        assert around(-low, 1.0).shape == (0, 3)
+
+
 @dataclass(frozen=True)
 class Table:
     """One virtual table with towers on it, and what its reader makes of its pictures."""
@@ -85,15 +107,24 @@ class Table:
         return self.reader._state(Stacks({**TOWERS, **Stacks.of(instead)}))
 
 
-@pytest.fixture(scope="module")
-def table() -> Table:
+def kewbz(seed: int) -> Scene:
     """A KEWBZ table with two small cameras."""
     kind = Kind.of(find_game("kewbz"))
-    scene = Scene.from_seed(2, kind, family="tune", rig="two", size=(640, 360))
+    return Scene.from_seed(seed, kind, family="tune", rig="two", size=(640, 360))
+
+
+def table_in(scene: Scene) -> Table:
+    """The towers on this table."""
     studio = Studio(scene)
     reader = reader_of(scene, studio)
     pictures = studio.still(TOWERS, 3)
     return Table(reader, pictures, reader._look(pictures))
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    """A table under three lamps."""
+    return table_in(kewbz(2))
 
 
 class TestLamplight:
@@ -109,6 +140,54 @@ class TestLamplight:
     def test_light_explains_more_than_none(self, table: Table) -> None:
         """Shadows that are expected are no surprise any more."""
         assert table.answer(table.towers()).lamps.worth(table.towers()) > 5
+
+
+class TestOneLamp:
+    """A lamp hangs where it hangs, and not in one of 81 directions."""
+
+    def lit(self, table: Table, settings: LampSettings) -> tuple[Lamplight, float]:
+        """The light of the truth by these settings, and how well it explains the truth."""
+        own = table.reader.settings
+        table.reader.settings = replace(own, lamps=settings)
+        lamps = table.answer(table.towers()).lamps
+        table.reader.settings = own
+        return lamps, lamps.worth(table.towers())
+
+    @pytest.mark.parametrize("seed", [1, 5])
+    def test_it_is_looked_for_between_the_directions_of_the_sky(self, seed: int) -> None:
+        """Its shadows are explained clearly better so."""
+        table = table_in(kewbz(seed))
+        (sky, by_sky), (finer, by_finer) = (
+            self.lit(table, settings) for settings in (LampSettings(finer=()), LampSettings())
+        )
+
+        assert len(sky.towards) == len(SKY.towards) < len(finer.towards)
+        assert by_finer > by_sky + 50
+
+    def test_most_light_comes_from_about_where_it_hangs(self) -> None:
+        """Of what falls on tops and on the board; the sky has no direction very near to it."""
+        scene = kewbz(1)
+        (lamp,) = scene.room.lamps
+        table = table_in(scene)
+        sky, finer = (
+            self.share(self.lit(table, settings)[0], unit_vector(np.array(lamp.at_mm)))
+            for settings in (LampSettings(finer=()), LampSettings())
+        )
+
+        assert sky < 0.3
+        assert finer > 0.5
+
+    def share(self, lamps: Lamplight, lamp: Floats) -> float:
+        """The part of the light on what looks up that comes from within 10 degrees of a lamp."""
+        light = np.sum([own[TOP].light for own in lamps._lit], axis=0)
+        return float(light[lamps.towards @ lamp > math.cos(math.radians(10))].sum() / light.sum())
+
+    def test_without_a_lamp_the_sky_is_all(self, table: Table) -> None:
+        """Where no direction gives much of the light there is nothing to look at more closely."""
+        lamps, worth = self.lit(table, LampSettings(lamp=math.inf))
+
+        assert lamps.towards is SKY.towards
+        assert math.isfinite(worth)
 
 
 class TestSecondLook:
@@ -131,6 +210,48 @@ class TestSecondLook:
 
         assert [np.array_equal(other.state, truth) for _, other in others] == [True]
         assert others[0][0] > SecondLookSettings().enough
+
+    @pytest.mark.parametrize(("behind", "most"), [(0.02, False), (0.5, True)])
+    def test_what_loses_in_this_light_must_win_by_more_in_its_own(
+        self, table: Table, behind: float, most: bool
+    ) -> None:
+        """By a part of what it loses, for whatever is fitted gains; by no more than is enough."""
+        now, other = table.answer(table.towers()), table.towers(f3="BYYY")
+        settings = SecondLookSettings(near=math.inf, behind=behind)
+        options = [(now.position.differing(other), 0.0)]
+        ((firmly, answer),) = look_again(now, options, table.answer, settings)
+        lost = now.worth(now.state) - now.worth(other)
+
+        assert lost > 100
+        more = settings.enough if most else behind * lost
+        assert answer.ahead_of(now) - firmly == pytest.approx(more)
+
+    def test_what_wins_in_this_light_need_not_win_by_more(self, table: Table) -> None:
+        """The truth is ahead in the light of a wrong answer, too."""
+        now, truth = table.answer(table.towers(f3="BYYY")), table.towers()
+        options = [(now.position.differing(truth), 0.0)]
+        ((firmly, answer),) = look_again(now, options, table.answer, SecondLookSettings())
+
+        assert now.worth(truth) > now.worth(now.state)
+        assert firmly == pytest.approx(answer.ahead_of(now))
+
+    def test_lamps_are_looked_for_where_what_was_read_has_found_them(
+        self, table: Table, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """So no answer is ahead because its lamps were looked for more closely."""
+        seen: list[Floats] = []
+
+        def compared(
+            now: Answer, _: object, fitted: Callable[[State], Answer], __: object
+        ) -> list[tuple[float, Answer]]:
+            seen.extend([now.lamps.towards, fitted(table.towers(c4="YBY")).lamps.towards])
+            return []
+
+        monkeypatch.setattr("vision.reader.look_again", compared)
+        table.reader.read(table.pictures, patient=True)
+
+        assert len(seen[0]) > len(SKY.towards)
+        assert seen[1] is seen[0]
 
     def test_other_colours_are_not_for_light_to_decide(self, table: Table) -> None:
         """A change that leaves all heights as they are is not tried."""
