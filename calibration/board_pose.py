@@ -409,7 +409,7 @@ def _outlines(segments: Segments, sight: Sight, board: Board) -> list[Found]:
     figures = contour_rectangles(sight.lab, Shape(size, sight.lens, sight.lens_known))
     drawn = rectangles(segments, sight, [size])[0]
     if not _has_frame(board):
-        figures, drawn = by_standing_out(figures, sight), by_standing_out(drawn, sight)
+        figures, drawn = (by_standing_out(f, sight, board) for f in (figures, drawn))
     return taking_turns(figures, drawn)
 
 

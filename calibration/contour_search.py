@@ -68,7 +68,7 @@ def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
 
 def _figures(lab: Plane, least: float, *, narrow: bool = False) -> Iterator[Floats]:
     """The corners (4, 2) of everything four-sided that is darker or of another colour."""
-    for mask, scale, at_rim, rounded in _masks(lab):
+    for mask, scale, at_rim, rounded in _masks(lab, plain=not narrow):
         for contour in cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)[0]:
             x, y, wide, deep = cv2.boundingRect(contour)
             cut = min(x, y) == 0 or x + wide == mask.shape[1] or y + deep == mask.shape[0]
@@ -91,7 +91,7 @@ def _fills(contour: Floats, corners: Floats) -> bool:
     return min(full, own) > _FILLED * max(full, own)
 
 
-def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float, bool, bool]]:
+def _masks(lab: Plane, *, plain: bool) -> Iterator[tuple[cv.Image, float, bool, bool]]:
     """Black and white pictures, and by how much they are smaller.
 
     Then whether only their rim counts, and whether corners in them are rounded.
@@ -112,8 +112,12 @@ def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float, bool, bool]]:
     scale = max(1.0, lab.shape[1] / _SMALL_PX)
     small = cv2.resize(lab, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA)
     soft = np.asarray(cv2.GaussianBlur(small, (0, 0), 1.5))
-    plain = (plainness(lab, part) for part in _PLAIN)
-    kinds = [*((plane, False) for plane in np.moveaxis(soft, 2, 0)), *((p, True) for p in plain)]
+    # What is narrow is hardly larger than the plain squares of a cloth.
+    parts = _PLAIN if plain else ()
+    kinds = [
+        *((plane, False) for plane in np.moveaxis(soft, 2, 0)),
+        *((plainness(lab, part), True) for part in parts),
+    ]
     for plane, rounded in kinds:
         for level in _levels(plane):
             above = np.asarray((plane > level) * 255, np.uint8)

@@ -71,16 +71,21 @@ def rectangles(
     return [_unlike(sorted(f, key=lambda one: -one.score), most=_MOST_COMPARED) for f in found]
 
 
-def by_standing_out(found: Sequence[Found], sight: Sight) -> list[Found]:
+def by_standing_out(found: Sequence[Found], sight: Sight, board: Board) -> list[Found]:
     """Rectangles that differ from what lies around them first: squares of a cloth do not."""
-    views = _views(sight)
+    views = _views(sight, board)
     looks = [_thing(views, one.corners, sight.lens) for one in found]
     worth = [one.score * (DRAWN_WORTH + look.out) for one, look in zip(found, looks, strict=True)]
     return [found[k] for k in np.argsort(-np.array(worth), kind="stable")]
 
 
-def _views(sight: Sight) -> tuple[Plane, Plane]:
-    """The picture, and what it shows besides: which places are plain, as felts on a cloth are."""
+def _views(sight: Sight, board: Board) -> tuple[Plane, Plane]:
+    """The picture, and what it shows besides: which places are plain, as felts on a cloth are.
+
+    The sheet of a row of cells is no plain thing, and hardly larger than a cloth's plain squares.
+    """
+    if min(board.lattice.columns, board.lattice.ranks) == 1:
+        return sight.lab, sight.lab
     return sight.lab, with_plainness(sight.lab, _PLAIN)
 
 
@@ -134,7 +139,7 @@ def fit_outlines(found: Sequence[Found], sight: Sight, board: Board) -> list[Out
     corners = board_corners(board, board.margin_mm)
     plan = outline_plan(corners)
     thick = _PAPER_MM if min(board.lattice.columns, board.lattice.ranks) == 1 else _THICK_MM
-    views = _views(sight)
+    views = _views(sight, board)
     fits = []
     for one in found[:_MOST_TRIED]:
         camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
