@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
+from typing import Literal, TypeVar
 
 import cv2
 import numpy as np
@@ -79,6 +79,9 @@ _RIM_SEEN = 0.2  # of the sides of each outermost row, or there is none
 _GOES_ON = 0.6  # of the sides of a row beside the cells look like theirs
 _HOURS = 2.0  # so far nobody errs who looks at the clock
 _FOCAL_REACH = 0.62  # logarithm; no webcam is farther from the guess
+
+
+Fit = TypeVar("Fit", CellFit, OutlineFit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -323,7 +326,7 @@ def _sure_sheet(
         return None
     if _narrow(board):
         return _sure_row(sheets, fits, sight, board, told)
-    return _by_edges(sheets, sight, board)
+    return _by_edges(_telling(sheets, board), sight, board)
 
 
 def _sure_row(
@@ -406,7 +409,7 @@ def _outlines(segments: Segments, sight: Sight, board: Board) -> list[Found]:
     figures = contour_rectangles(sight.lab, Shape(size, sight.lens, sight.lens_known))
     drawn = rectangles(segments, sight, [size])[0]
     if not _has_frame(board):
-        figures, drawn = by_standing_out(figures, sight), by_standing_out(drawn, sight)
+        figures, drawn = (by_standing_out(f, sight, board) for f in (figures, drawn))
     return taking_turns(figures, drawn)
 
 
@@ -428,13 +431,13 @@ def _sound(fits: list[CellFit], sight: Sight, board: Board) -> list[CellFit]:
     return [f for f in fits if _plausible(f.solution.camera, sight, board)]
 
 
-def _telling(fits: list[CellFit], board: Board) -> list[CellFit]:
+def _telling(fits: list[Fit], board: Board) -> list[Fit]:
     """Without what tells nothing of the camera's place, or only by an absurd lens.
 
     Where nothing else fits as well, that must do.
     """
 
-    def tells(fit: CellFit) -> bool:
+    def tells(fit: Fit) -> bool:
         if is_absurd(fit.solution.camera.lens):
             return False
         return expected_errors(fit.solution, board, HEIGHTS_MM)["0"] < HOPELESS_MM

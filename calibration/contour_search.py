@@ -12,6 +12,7 @@ import numpy as np
 from calibration import cv
 from calibration.camera import Floats
 from calibration.lattice_search import Found, Shape
+from calibration.plainness import plainness
 from calibration.quads import misfit
 from calibration.rectify import Plane
 
@@ -30,6 +31,7 @@ _FARTHEST = 1.0  # of the picture's longer side: how far from its middle corners
 _SMALL_PX, _LEVELS, _LEAST_CONTRAST = 640, 12, 3.0
 _USUAL, _RARE = (2, 98), (0.2, 99.8)  # percentiles of lightness and colour
 _ALONE = 0.1  # of the picture: a colour that no more of it has is a thing's own
+_PLAIN = (0.02, 0.05)  # of the picture's width: smaller plain places belong to a pattern
 _A_PART = 0.1  # of the largest part's area: what is smaller belongs to something else
 
 
@@ -66,16 +68,17 @@ def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
 
 def _figures(lab: Plane, least: float, *, narrow: bool = False) -> Iterator[Floats]:
     """The corners (4, 2) of everything four-sided that is darker or of another colour."""
-    for mask, scale, at_rim in _masks(lab):
+    for mask, scale, at_rim, rounded in _masks(lab, plain=not narrow):
         for contour in cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)[0]:
             x, y, wide, deep = cv2.boundingRect(contour)
             cut = min(x, y) == 0 or x + wide == mask.shape[1] or y + deep == mask.shape[0]
             if wide * deep * scale**2 >= least and (cut or not at_rim):
                 rim = (mask.shape[1] - 1.0, mask.shape[0] - 1.0)
                 spots, small = cv.points(contour), least / scale**2
-                filled = _ROUGHLY_FILLED if narrow else _FILLED
+                exactly = narrow or rounded
+                filled = _ROUGHLY_FILLED if exactly else _FILLED
                 corners = four_corners(spots, small, rim, filled)
-                if corners is not None and narrow:
+                if corners is not None and exactly:
                     corners = with_straight_sides(corners, spots)
                     corners = corners if _fills(spots, corners) else None
                 if corners is not None and not _cut_by(rim, corners):
@@ -88,30 +91,43 @@ def _fills(contour: Floats, corners: Floats) -> bool:
     return min(full, own) > _FILLED * max(full, own)
 
 
-def _masks(lab: Plane) -> Iterator[tuple[cv.Image, float, bool]]:
-    """Black and white pictures, by how much they are smaller, and whether only their rim counts."""
+def _masks(lab: Plane, *, plain: bool) -> Iterator[tuple[cv.Image, float, bool, bool]]:
+    """Black and white pictures, and by how much they are smaller.
+
+    Then whether only their rim counts, and whether corners in them are rounded.
+    """
     grey = np.clip(lab[..., 0] * 2.55, 0, 255).astype(np.uint8)
     for part in _BLOCKS:
         block = max(3, int(part * grey.shape[1])) | 1
         for invert, bias in ((cv2.THRESH_BINARY_INV, 6), (cv2.THRESH_BINARY, -6)):
             flat = cv2.adaptiveThreshold(grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, invert, block, bias)
-            yield np.asarray(flat, np.uint8), 1.0, False
-            yield np.asarray(cv2.dilate(flat, np.ones((3, 3), np.uint8)), np.uint8), 1.0, False
+            yield np.asarray(flat, np.uint8), 1.0, False, False
+            yield (
+                np.asarray(cv2.dilate(flat, np.ones((3, 3), np.uint8)), np.uint8),
+                1.0,
+                False,
+                False,
+            )
     # A felt or a sheet is one field of another lightness or colour, whatever its grain.
     scale = max(1.0, lab.shape[1] / _SMALL_PX)
     small = cv2.resize(lab, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA)
     soft = np.asarray(cv2.GaussianBlur(small, (0, 0), 1.5))
-    for channel in range(3):
-        plane = np.asarray(soft[..., channel], np.float32)
+    # What is narrow is hardly larger than the plain squares of a cloth.
+    parts = _PLAIN if plain else ()
+    kinds = [
+        *((plane, False) for plane in np.moveaxis(soft, 2, 0)),
+        *((plainness(lab, part), True) for part in parts),
+    ]
+    for plane, rounded in kinds:
         for level in _levels(plane):
             above = np.asarray((plane > level) * 255, np.uint8)
             below = np.asarray(255 - above, np.uint8)
-            yield above, scale, False
+            yield above, scale, False, rounded
             # What the rim cuts off is no hole in it.
-            yield below, scale, True
+            yield below, scale, True, rounded
             for field in (above, below):
                 if 0 < cv2.countNonZero(field) < _ALONE * field.size:
-                    yield _joined(field), scale, False
+                    yield _joined(field), scale, False, rounded
 
 
 def _levels(plane: Plane) -> list[float]:

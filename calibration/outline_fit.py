@@ -63,12 +63,18 @@ class OutlineFit:
     lines: tuple[tuple[EdgeLine, int], ...]  # those that were found, and how many pieces of each
     stands_out: float = 1.0  # the part of its sides that look like those of a thing
     rare: float = 1.0  # how rare its colour is beside it
+    plain: float = 0.0  # how much more it is a thing by being plain than by its colours
 
     @property
     def merit(self) -> float:
-        """1 where every edge is seen over its whole length, 0 where one is not there at all."""
+        """1 where every edge is seen over its whole length, 0 where one is not there at all.
+
+        Edges between like colours are seen by what is plain on one side of them only.
+        """
         seen = np.array(list(self.support.values()))
-        return float(0.5 * seen.mean() + 0.5 * np.percentile(seen, 20)) if seen.size else 0.0
+        if not seen.size:
+            return 0.0
+        return max(float(0.5 * seen.mean() + 0.5 * np.percentile(seen, 20)), self.plain)
 
     @property
     def worth(self) -> float:

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
-from calibration.camera import Camera, Floats
+from calibration.camera import Camera, Floats, Lens
 from calibration.dense_search import dense_frames
 from calibration.frame_glance import FrameGlance
 from calibration.grid_pose import Sight, board_corners, camera_for, centre_of
@@ -19,7 +20,9 @@ from calibration.outline_fit import (
     frame_plan,
     outline_plan,
 )
+from calibration.plainness import with_plainness
 from calibration.quads import place_camera
+from calibration.rectify import Plane
 from calibration.segments import Segments, vanishing_points
 from calibration.solve import SizePrior, solve
 from calibration.standing_out import of_one_wood, rails_alike, seen_nowhere_else, stands_out
@@ -37,6 +40,7 @@ _TAKEN_FOR_ONE_PX = 10.0  # apart, two edges may be
 _FLOATS_MM = 2.0  # what a fit may be off by chance
 _ROUND_MM, _PLAY_MM = 0.4, 0.5  # how rounded a frame's edges are, how loosely pieces lie in it
 _LEAST_HIDDEN_MM, _MOST_HIDDEN = 2.0, 0.4  # what walls hide of the floor; of its shorter side
+_PLAIN = 0.05  # of the picture's width: plain squares of a cloth are smaller
 CUT_MM = 1.1  # how exactly margins are usually kept: felt is cut by scissors, and stretches
 
 
@@ -67,12 +71,41 @@ def rectangles(
     return [_unlike(sorted(f, key=lambda one: -one.score), most=_MOST_COMPARED) for f in found]
 
 
-def by_standing_out(found: Sequence[Found], sight: Sight) -> list[Found]:
+def by_standing_out(found: Sequence[Found], sight: Sight, board: Board) -> list[Found]:
     """Rectangles that differ from what lies around them first: squares of a cloth do not."""
-    worth = [
-        one.score * (DRAWN_WORTH + stands_out(sight.lab, one.corners, sight.lens)) for one in found
-    ]
+    views = _views(sight, board)
+    looks = [_thing(views, one.corners, sight.lens) for one in found]
+    worth = [one.score * (DRAWN_WORTH + look.out) for one, look in zip(found, looks, strict=True)]
     return [found[k] for k in np.argsort(-np.array(worth), kind="stable")]
+
+
+def _views(sight: Sight, board: Board) -> tuple[Plane, Plane]:
+    """The picture, and what it shows besides: which places are plain, as felts on a cloth are.
+
+    The sheet of a row of cells is no plain thing, and hardly larger than a cloth's plain squares.
+    """
+    if min(board.lattice.columns, board.lattice.ranks) == 1:
+        return sight.lab, sight.lab
+    return sight.lab, with_plainness(sight.lab, _PLAIN)
+
+
+class _Thing(NamedTuple):
+    """How far a rectangle stands out, how rare it is, and how much more so by being plain."""
+
+    out: float
+    rare: float
+    plain: float
+
+
+def _thing(views: tuple[Plane, Plane], corners: Floats, lens: Lens) -> _Thing:
+    """What tells a thing from a pattern: its colours, or that nothing else there is so plain.
+
+    Squares of a cloth are plain between their lines, but all of them are.
+    """
+    out, plain_out = (stands_out(view, corners, lens) for view in views)
+    rare, plain_rare = (seen_nowhere_else(view, corners, lens) for view in views)
+    plain = plain_out * plain_rare
+    return _Thing(max(out, plain), max(rare, plain_rare), max(0.0, plain - out * rare))
 
 
 def taking_turns(*lists: Sequence[Found]) -> list[Found]:
@@ -106,6 +139,7 @@ def fit_outlines(found: Sequence[Found], sight: Sight, board: Board) -> list[Out
     corners = board_corners(board, board.margin_mm)
     plan = outline_plan(corners)
     thick = _PAPER_MM if min(board.lattice.columns, board.lattice.ranks) == 1 else _THICK_MM
+    views = _views(sight, board)
     fits = []
     for one in found[:_MOST_TRIED]:
         camera = camera_for(one.corners, corners, sight, centre_of(board), one.factor)
@@ -113,9 +147,8 @@ def fit_outlines(found: Sequence[Found], sight: Sight, board: Board) -> list[Out
         if fit is not None:
             seen = fit.solution.camera
             around = seen.lens.undistort(seen.project(corners))
-            where = sight.lab, around, seen.lens
-            rare = seen_nowhere_else(*where)
-            fits.append(replace(fit, stands_out=stands_out(*where), rare=rare))
+            look = _thing(views, around, seen.lens)
+            fits.append(replace(fit, stands_out=look.out, rare=look.rare, plain=look.plain))
     fits.sort(key=lambda f: -f.merit * f.likely)
     return fits
 

@@ -20,7 +20,7 @@ _LEAST = 2.5  # of lightness and colour
 _LIKE_ALL = 0.4  # of a side's usual difference
 _FIELD = 6.0  # of lightness and colour: what still belongs to one field
 _GLANCE_PX = 320  # at this width colours of the whole picture are compared
-_GLANCE_WEIGHTS = np.array([0.5, 1.0, 1.0])  # light differs over a table
+_GLANCE_WEIGHTS = np.array([0.5, 1.0, 1.0, 1.0])  # light differs over a table
 _LEAST_PIECES = 5
 _RAILS_APART = 12.0  # of lightness and colour: wood in one light
 _ACROSS = (0.12, 0.88)  # of a frame's width: there its top is of wood, too
@@ -43,7 +43,10 @@ def stands_out(lab: Plane, corners: Floats, lens: Lens) -> float:
             sides.append((within[seen], around[seen]))
     if not sides:
         return 0.0
-    shades = np.array([np.median(within, axis=0) for within, _ in sides]) * _GLANCE_WEIGHTS
+    shades = (
+        np.array([np.median(within, axis=0) for within, _ in sides])
+        * _GLANCE_WEIGHTS[: lab.shape[2]]
+    )
     shares = []
     for own, (within, around) in zip(shades, sides, strict=True):
         differs = within - around
@@ -87,7 +90,7 @@ def seen_nowhere_else(lab: Plane, corners: Floats, lens: Lens) -> float:
     within, beside = cv2.erode(inside, kernel) > 0, cv2.dilate(inside, kernel) == 0
     if not within.any():
         return 0.0
-    off = (small - np.median(small[within], axis=0)) * _GLANCE_WEIGHTS
+    off = (small - np.median(small[within], axis=0)) * _GLANCE_WEIGHTS[: lab.shape[2]]
     like = np.linalg.norm(off, axis=2) < _FIELD
     return float((like & within).sum() / (within.sum() + (like & beside).sum()))
 
@@ -193,7 +196,7 @@ def _colours(lab: Plane, camera: Camera, places_mm: Floats) -> Floats:
 
 
 def _beside(lab: Plane, corners: Floats, lens: Lens, way: float) -> Floats:
-    """Colours (4, pieces, 3) on one side of each side of a rectangle; nan outside the picture."""
+    """Colours (4, pieces, channels) on one side of each of its sides; nan outside the picture."""
     along = np.linspace(_ENDS, 1 - _ENDS, _PIECES)
     u, v = np.meshgrid(along, way * _BESIDE, indexing="ij")
     spots = np.stack(
@@ -209,4 +212,4 @@ def _beside(lab: Plane, corners: Floats, lens: Lens, way: float) -> Floats:
     behind = mapped[..., 2] <= 1e-6
     tangents = mapped[..., :2] / np.where(behind, np.nan, mapped[..., 2])[..., None]
     values = sampled(lab, lens.distort(tangents.reshape(1, -1, 2))).astype(np.float64)
-    return np.asarray(np.median(values.reshape(4, _PIECES, len(_BESIDE), 3), axis=2))
+    return np.asarray(np.median(values.reshape(4, _PIECES, len(_BESIDE), -1), axis=2))

@@ -158,6 +158,22 @@ def test_a_felt_with_a_corner_out_of_the_picture_is_found_on_gingham() -> None:
     assert "250" not in found.error_mm, "nothing so high is in the picture"
 
 
+@pytest.mark.parametrize("cloth", [small_gingham, checked_cloth])
+def test_a_felt_of_the_colour_of_its_cloth_is_found(cloth: Paint) -> None:
+    """It is the one thing that is plain."""
+    scene = scene_of("turris")
+    y, x = np.mgrid[:420, :420] * 1.0
+    own = np.asarray(cloth(x, y).mean(axis=(0, 1)))
+    felt = slab(scene, plain(*own), tuple(0.9 * own), thick=1.0)
+    camera = look_at(SIZE, 780, (70, -230, 470), (60, 60, 0), roll_deg=6)
+    image = draw(camera, [felt], -1.0, Look(table=cloth))
+
+    found = find_pose(image, scene, FRONT, None)
+
+    assert not found.doubts
+    assert true_errors(found.camera, camera, scene.board)["0"] < 3.5
+
+
 def drawn_squares(base: Paint, pitch: float, count: int) -> Paint:
     """A row of squares, each with lines of its own just inside of its cell."""
 
