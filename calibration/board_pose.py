@@ -20,6 +20,7 @@ from calibration.grid_pose import (
     camera_for,
     centre_of,
     fit_lattices,
+    has_frame,
     lattice_candidates,
     rough_cells,
     settled_cells,
@@ -110,7 +111,7 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     segments = find_segments(sight.lab, sight.lens)
     tried: list[str] = []
     frames: list[OutlineFit] = []
-    if _has_frame(board):
+    if has_frame(board):
         by_frame, frames = _by_frame(segments, sight, board, say)
         if by_frame is not None:
             return Looked(by_frame, ())
@@ -121,7 +122,7 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
     plain = not _marked(board)  # whose cells, if any are drawn, say less than its outline
     enough = bool(fits) and fits[0].convincing and not plain
     around: list[Found] = []
-    if not enough and not _has_frame(board):
+    if not enough and not has_frame(board):
         say("the board's outline")
         around = _outlines(segments, sight, board)
     if _narrow(board) and around:
@@ -129,7 +130,7 @@ def look_for_board(sight: Sight, board: Board, say: Say = lambda _: None) -> Loo
         # cells that are clearly seen inside it tell whether it does.
         fits.extend(_sound(_cells_inside(around, sight, board), sight, board))
         fits = _telling(sorted(fits, key=lambda f: -f.merit), board)
-    if plain and not enough and not _has_frame(board):
+    if plain and not enough and not has_frame(board):
         by_sheet = _by_sheet(around, fits, segments, sight, board)
         if by_sheet is not None:
             return Looked(_surer(by_sheet, fits, sight, board), tuple(tried))
@@ -198,7 +199,7 @@ def _by_last_edges(
     edges: Sequence[OutlineFit], fits: Sequence[CellFit], sight: Sight, board: Board
 ) -> tuple[BoardPose | None, str]:
     """The pose by edges where cells tell none; or what was tried in vain."""
-    what = "frame" if _has_frame(board) else "outline"
+    what = "frame" if has_frame(board) else "outline"
     if not edges or edges[0].merit <= _LEAST_EDGES:
         return None, _tried_edges(edges, what)
     found = _by_edges(edges, sight, board)
@@ -268,7 +269,7 @@ def hides_its_cells(camera: Camera, sight: Sight, board: Board) -> bool:
 
 def _marked(board: Board) -> bool:
     """Whether cells are to be seen on it; felts and frames have wide margins and plain floors."""
-    plain = _has_frame(board) or _narrow(board)
+    plain = has_frame(board) or _narrow(board)
     return not plain and min(board.margin_mm) < board.lattice.pitch_mm
 
 
@@ -400,15 +401,12 @@ def _narrow(board: Board) -> bool:
     return min(board.lattice.columns, board.lattice.ranks) == 1
 
 
-def _has_frame(board: Board) -> bool:
-    return board.frame_height_mm is not None or board.frame_width_mm is not None
-
-
 def _outlines(segments: Segments, sight: Sight, board: Board) -> list[Found]:
-    size = board.lattice.size_mm[:2] if _has_frame(board) else outline_size(board)
-    figures = contour_rectangles(sight.lab, Shape(size, sight.lens, sight.lens_known))
+    size = board.lattice.size_mm[:2] if has_frame(board) else outline_size(board)
+    shape = Shape(size, sight.lens, sight.lens_known)
+    figures = contour_rectangles(sight.lab, shape, plain=not has_frame(board))
     drawn = rectangles(segments, sight, [size])[0]
-    if not _has_frame(board):
+    if not has_frame(board):
         figures, drawn = (by_standing_out(f, sight, board) for f in (figures, drawn))
     return taking_turns(figures, drawn)
 
@@ -558,10 +556,10 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
         doubts.append("a rectangle like the board is seen, but hardly any cells in it")
     if best.stands_out < _LEAST_OUT and not _narrow(board):
         astray = True
-        doubts.append(_UNLIKE_RAILS if _has_frame(board) else _LIKE_AROUND)
+        doubts.append(_UNLIKE_RAILS if has_frame(board) else _LIKE_AROUND)
     missing = [name for name, share in best.support.items() if share < 0.5]
     unsure = best.worth < _SURE_FRAME or min(best.support.values()) < _SOME_SEEN
-    if best.merit < _SURE_EDGES or (_has_frame(board) and unsure):
+    if best.merit < _SURE_EDGES or (has_frame(board) and unsure):
         doubts.append("some edges are hardly seen: " + ", ".join(missing[:4] or ["all"]))
     for rival in fits[1:]:
         apart = apart_mm(best.solution.camera, rival.solution.camera, board)
@@ -575,10 +573,10 @@ def _by_edges(fits: Sequence[OutlineFit], sight: Sight, board: Board) -> BoardPo
             else _standing_beside(rival, best, board) > _RIVAL * best.standing
         )
         if as_good and apart > _RIVAL_MM and not lacks:
-            doubts.append(_RIVAL_FRAME if _has_frame(board) else _RIVAL_OUTLINE)
+            doubts.append(_RIVAL_FRAME if has_frame(board) else _RIVAL_OUTLINE)
             astray = True
             break
-    frame = (float(best.sizes[0]), float(best.sizes[1])) if _has_frame(board) else None
+    frame = (float(best.sizes[0]), float(best.sizes[1])) if has_frame(board) else None
     return BoardPose(best.solution, "frame", tuple(doubts), frame, astray)
 
 

@@ -35,13 +35,19 @@ _PLAIN = (0.02, 0.05)  # of the picture's width: smaller plain places belong to 
 _A_PART = 0.1  # of the largest part's area: what is smaller belongs to something else
 
 
-def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
-    """Figures of a rectangle's shape: large ones that many ways of looking show come first."""
+def contour_rectangles(lab: Plane, shape: Shape, *, plain: bool = True) -> list[Found]:
+    """Figures of a rectangle's shape: large ones that many ways of looking show come first.
+
+    They may differ from what is around them by being `plain` alone.
+    """
     height, width = lab.shape[:2]
     kept: list[Floats] = []
     often: list[int] = []
     part = min(shape.size) / max(shape.size)
-    for corners in _figures(lab, part * _LEAST_AREA * width * height, narrow=part < _NARROW):
+    # What is narrow is hardly larger than the plain squares of a cloth.
+    narrow = part < _NARROW
+    least = part * _LEAST_AREA * width * height
+    for corners in _figures(lab, least, narrow=narrow, plain=plain and not narrow):
         near = 0.02 * np.sqrt(_area(corners))
         same = next((k for k, o in enumerate(kept) if _apart(corners, o) < near), None)
         if same is None:
@@ -66,9 +72,9 @@ def contour_rectangles(lab: Plane, shape: Shape) -> list[Found]:
     return found[:_MOST]
 
 
-def _figures(lab: Plane, least: float, *, narrow: bool = False) -> Iterator[Floats]:
+def _figures(lab: Plane, least: float, *, narrow: bool, plain: bool) -> Iterator[Floats]:
     """The corners (4, 2) of everything four-sided that is darker or of another colour."""
-    for mask, scale, at_rim, rounded in _masks(lab, plain=not narrow):
+    for mask, scale, at_rim, rounded in _masks(lab, plain=plain):
         for contour in cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)[0]:
             x, y, wide, deep = cv2.boundingRect(contour)
             cut = min(x, y) == 0 or x + wide == mask.shape[1] or y + deep == mask.shape[0]
@@ -112,7 +118,6 @@ def _masks(lab: Plane, *, plain: bool) -> Iterator[tuple[cv.Image, float, bool, 
     scale = max(1.0, lab.shape[1] / _SMALL_PX)
     small = cv2.resize(lab, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA)
     soft = np.asarray(cv2.GaussianBlur(small, (0, 0), 1.5))
-    # What is narrow is hardly larger than the plain squares of a cloth.
     parts = _PLAIN if plain else ()
     kinds = [
         *((plane, False) for plane in np.moveaxis(soft, 2, 0)),

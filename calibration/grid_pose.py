@@ -98,7 +98,12 @@ def lattice_candidates(
     yield "lines", by_lines
     yield "fields", cell_lattices(sight.lab, counts, shape)
     yield "pattern", dense_lattices(sight.lab, points, counts, shape)
-    yield "outlines", contour_rectangles(sight.lab, shape)
+    yield "outlines", contour_rectangles(sight.lab, shape, plain=not has_frame(board))
+
+
+def has_frame(board: Board) -> bool:
+    """Whether the board's edge is a frame: no plain field, for the floor within one may be any."""
+    return board.frame_height_mm is not None or board.frame_width_mm is not None
 
 
 def centre_of(board: Board) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from calibration.camera import Camera, Floats, Lens
 from calibration.dense_search import dense_frames
 from calibration.frame_glance import FrameGlance
-from calibration.grid_pose import Sight, board_corners, camera_for, centre_of
+from calibration.grid_pose import Sight, board_corners, camera_for, centre_of, has_frame
 from calibration.lattice_search import Found, Shape, find_rectangles
 from calibration.outline_fit import (
     DRAWN_WORTH,
@@ -84,7 +84,7 @@ def _views(sight: Sight, board: Board) -> tuple[Plane, Plane]:
 
     The sheet of a row of cells is no plain thing, and hardly larger than a cloth's plain squares.
     """
-    if min(board.lattice.columns, board.lattice.ranks) == 1:
+    if has_frame(board) or min(board.lattice.columns, board.lattice.ranks) == 1:
         return sight.lab, sight.lab
     return sight.lab, with_plainness(sight.lab, _PLAIN)
 
