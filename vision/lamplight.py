@@ -46,7 +46,7 @@ class LampSettings:
     tinted: float = 0.8  # most of the light that pieces throw at the bare board
     finer: tuple[float, ...] = (7.0, 3.5)  # degrees between directions tried around each lamp
     lamp: float = 0.15  # of all light, and it is looked where exactly it comes from
-    lamps: int = 3
+    lamps: int = 3  # at most, that are looked for so
     one_lamp: float = 0.9  # cosine; directions so near give the light of one lamp
     cap: float = 16.0  # what the rays of one face or cell tell together, at most
 

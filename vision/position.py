@@ -305,8 +305,8 @@ class Position:
         units = np.flatnonzero(trial != self.state)
         if not len(units):
             return 0.0
-        seen = sum(s.trial(trial, s.table.rays_of(units)) for s in self.sights)
-        return seen - self.dearer(changes)
+        more = self.cost(trial) - self.cost(self.state)
+        return sum(s.trial(trial, s.table.rays_of(units)) for s in self.sights) - more
 
     def dearer(self, changes: Mapping[int, Stack]) -> float:
         """What these stacks cost more than those that stand there, whatever is seen of them."""
